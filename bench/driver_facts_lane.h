@@ -106,7 +106,7 @@ enum signal_by {
 struct signaller {
     enum signal_by how;
     unsigned blocks, threads;
-    int word; /* its index; the mark is the next one */
+    int word; /* its index; the fence is the next one */
     CUstream stream;
     CUcontext context;
     CUdeviceptr counter;

@@ -1083,7 +1083,7 @@ GS_API gs_status gs_gemm_prepare(gs_session session, const gs_gemm_params *param
  * already. GS_ERR_NO_MEMORY. */
 GS_API gs_status gs_graph_begin(gs_session session, gs_stream stream);
 /* Tells how many steps are recorded so far. A call is one step, or several if it is done in several
- * pieces. Does not block. GS_ERR_RECORDING: the stream records nothing. */
+ * parts. Does not block. GS_ERR_RECORDING: the stream records nothing. */
 GS_API gs_status gs_graph_steps(gs_session session, gs_stream stream, unsigned *steps);
 /* Has the next recorded call wait for these steps, numbered from 0, and for no others. So a graph
  * can have branches, which the device may run at the same time. No step may be named twice. A graph

@@ -41,7 +41,7 @@ struct role {
     bool fenced;          /* gshare: GS_FENCE_ON */
 };
 
-#define MARKS 8
+#define EVENTS 8
 
 struct device_ops {
     void (*prepare)(void); /* what a program's start does: the library is loaded */
@@ -56,9 +56,9 @@ struct device_ops {
     void (*launch_grid)(enum kernel kernel, const struct kernel_args *args, unsigned blocks,
                         unsigned threads);
     void (*sync)(void);
-    /* An event of 0 to MARKS - 1 is recorded; its wait returns when all before it has ended. */
-    void (*mark)(unsigned event);
-    void (*mark_wait)(unsigned event);
+    /* An event of 0 to EVENTS - 1 is recorded; its wait returns when all before it has ended. */
+    void (*event_record)(unsigned event);
+    void (*event_wait)(unsigned event);
     void (*stream_create)(void); /* one more */
     uint64_t (*alloc)(size_t size);
     void (*free)(uint64_t address);

@@ -19,7 +19,7 @@
 static struct driver cu;
 static CUcontext context;
 static CUstream stream;
-static CUevent marks[MARKS];
+static CUevent events[EVENTS];
 static CUmodule module;
 static CUfunction function[KERNEL_COUNT];
 
@@ -113,16 +113,16 @@ static void cuda_launch_grid(enum kernel kernel, const struct kernel_args *args,
     CU(cuLaunchKernel, function[kernel], blocks, 1, 1, threads, 1, 1, 0, stream, params, NULL);
 }
 
-static void cuda_mark(unsigned event)
+static void cuda_event_record(unsigned event)
 {
-    if (marks[event] == NULL)
-        CU(cuEventCreate, &marks[event], CU_EVENT_DISABLE_TIMING);
-    CU(cuEventRecord, marks[event], stream);
+    if (events[event] == NULL)
+        CU(cuEventCreate, &events[event], CU_EVENT_DISABLE_TIMING);
+    CU(cuEventRecord, events[event], stream);
 }
 
-static void cuda_mark_wait(unsigned event)
+static void cuda_event_wait(unsigned event)
 {
-    CU(cuEventSynchronize, marks[event]);
+    CU(cuEventSynchronize, events[event]);
 }
 
 static void cuda_sync(void)
@@ -184,8 +184,8 @@ const struct device_ops device_cuda = {
     .launch = cuda_launch,
     .launch_grid = cuda_launch_grid,
     .sync = cuda_sync,
-    .mark = cuda_mark,
-    .mark_wait = cuda_mark_wait,
+    .event_record = cuda_event_record,
+    .event_wait = cuda_event_wait,
     .stream_create = cuda_stream_create,
     .alloc = cuda_alloc,
     .free = cuda_free,

@@ -9,7 +9,7 @@
 static gs_session session;
 static gs_module module;
 static gs_kernel kernel_handle[KERNEL_COUNT];
-static gs_event marks[MARKS];
+static gs_event events[EVENTS];
 
 static void gshare_prepare(void) {} /* the library is linked */
 
@@ -91,16 +91,16 @@ static void gshare_launch_grid(enum kernel kernel, const struct kernel_args *arg
     GS(gs_launch, NULL, kernel_handle[kernel], &config, params);
 }
 
-static void gshare_mark(unsigned event)
+static void gshare_event_record(unsigned event)
 {
-    if (marks[event] == NULL)
-        GS(gs_event_create, session, &marks[event]);
-    GS(gs_event_record, marks[event], NULL);
+    if (events[event] == NULL)
+        GS(gs_event_create, session, &events[event]);
+    GS(gs_event_record, events[event], NULL);
 }
 
-static void gshare_mark_wait(unsigned event)
+static void gshare_event_wait(unsigned event)
 {
-    GS(gs_event_sync, marks[event]);
+    GS(gs_event_sync, events[event]);
 }
 
 static void gshare_sync(void)
@@ -162,8 +162,8 @@ const struct device_ops device_gshare = {
     .launch = gshare_launch,
     .launch_grid = gshare_launch_grid,
     .sync = gshare_sync,
-    .mark = gshare_mark,
-    .mark_wait = gshare_mark_wait,
+    .event_record = gshare_event_record,
+    .event_wait = gshare_event_wait,
     .stream_create = gshare_stream_create,
     .alloc = gshare_alloc,
     .free = gshare_free,

@@ -13,9 +13,9 @@
 #define SMALL_ROUNDS      200u
 #define MEASURE_NS        10e6
 #define MEASURE_REPEATS   5
-#define RUN_NS            1e6 /* of kernels between two marks of a saturation */
+#define RUN_NS            1e6 /* of kernels between two events of a saturation */
 #define RUN_MOST          64u
-#define RUNS              MARKS
+#define RUNS              EVENTS
 
 /* The software device interprets: a warp to an SM, and a hundredth of the rounds. */
 static unsigned wave(void)
@@ -112,7 +112,7 @@ static void run_issue(struct saturation *s)
 {
     for (uint32_t i = 0; i < s->run; i++)
         load_wide(s->device, s->out, s->ns);
-    s->device->mark(s->issued / s->run % RUNS);
+    s->device->event_record(s->issued / s->run % RUNS);
     s->issued += s->run;
 }
 
@@ -136,7 +136,7 @@ void saturation_begin(struct saturation *s, const struct device_ops *device, dou
 void saturation_step(struct saturation *s)
 {
     run_issue(s);
-    s->device->mark_wait(s->done / s->run % RUNS);
+    s->device->event_wait(s->done / s->run % RUNS);
     s->former = s->done;
     s->former_ns = s->done_ns;
     s->done += s->run;

@@ -29,7 +29,7 @@ struct saturation {
     const struct device_ops *device;
     uint64_t out;
     double ns;                   /* of a kernel, as asked for */
-    uint64_t issued, done;       /* kernels, in runs that end with a mark */
+    uint64_t issued, done;       /* kernels, in runs that end with an event */
     uint64_t done_ns, former_ns; /* when `done` were known to have ended; and those before */
     uint64_t former;
     uint32_t run; /* kernels */

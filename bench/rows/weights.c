@@ -21,7 +21,7 @@
 #include "rows/rows.h"
 
 #define TENANTS_MAX 16
-#define WINDOW_NS   2000000000u
+#define INTERVAL_NS 2000000000u
 #define SETTLE_NS   200000000u
 #define LENGTHS     4
 #define LOG_MAX     16384 /* ends of runs; they take 1 ms and more */
@@ -129,9 +129,9 @@ static void contest_body(struct tenant *tenant)
         from = atomic_load_explicit(&contest->from, memory_order_relaxed);
         if (from != 0 && first < 0 && load.done_ns > from)
             first = saturation_at(&load, from);
-        if (from == 0 || last >= 0 || load.done_ns < from + WINDOW_NS)
+        if (from == 0 || last >= 0 || load.done_ns < from + INTERVAL_NS)
             continue;
-        last = saturation_at(&load, from + WINDOW_NS);
+        last = saturation_at(&load, from + INTERVAL_NS);
         atomic_fetch_add_explicit(&contest->over, 1, memory_order_relaxed);
     }
     tenant->value[0] = last - first;
@@ -245,7 +245,7 @@ static void interval_run(struct contest *contest, struct tenants *group,
     atomic_store_explicit(&contest->from, from, memory_order_relaxed);
     if (plan.side == SIDE_GSHARE) {
         edge_read(readings[0], from - LEAD_NS);
-        edge_read(readings[1], from + WINDOW_NS);
+        edge_read(readings[1], from + INTERVAL_NS);
     }
     atomic_fetch_add_explicit(&contest->over, 1, memory_order_relaxed);
 }
@@ -270,7 +270,7 @@ static void shares_tell(const double *ns, unsigned count, const char *share_name
             furthest = off;
     }
     cell_metric(furthest, "%s_%u", off_name, count);
-    cell_metric(sum / WINDOW_NS, "%s_%u", sum_name, count);
+    cell_metric(sum / INTERVAL_NS, "%s_%u", sum_name, count);
 }
 
 static void contest_of(unsigned count, struct contest *contest)

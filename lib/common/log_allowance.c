@@ -3,8 +3,8 @@
 
 #include "common/util.h"
 
-/* The user's place, or the one that was begun longest ago. Under the lock. */
-static uint32_t place_find(const struct log_allowance *allowance, uint32_t uid)
+/* The user's entry, or the one that was begun longest ago. Under the lock. */
+static uint32_t user_find(const struct log_allowance *allowance, uint32_t uid)
 {
     uint32_t found = 0;
 
@@ -22,9 +22,9 @@ bool log_allowance_take(struct log_allowance *allowance, uint32_t uid)
     const uint64_t now = clock_ns();
 
     pthread_mutex_lock(&allowance->lock);
-    const uint32_t at = place_find(allowance, uid);
+    const uint32_t at = user_find(allowance, uid);
     if (allowance->user[at].uid != uid ||
-        now - allowance->user[at].since_ns >= allowance->window_ns) {
+        now - allowance->user[at].since_ns >= allowance->interval_ns) {
         allowance->user[at].since_ns = now;
         allowance->user[at].uid = uid;
         allowance->user[at].lines = 0;

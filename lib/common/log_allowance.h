@@ -11,19 +11,19 @@
 
 #define LOG_ALLOWANCE_USERS 16u /* who had a line last; of more at a time, each may have more */
 
-/* A user is remembered longer than its last session. Begins with lock, lines and window. */
+/* A user is remembered longer than its last session. Begins with lock, lines and interval. */
 struct log_allowance {
     pthread_mutex_t lock;
-    uint32_t lines; /* lines of a user within window_ns */
-    uint64_t window_ns;
+    uint32_t lines; /* lines of a user within interval_ns */
+    uint64_t interval_ns;
     struct {
         uint64_t since_ns; /* 0: the entry is free */
         uint32_t uid, lines;
     } user[LOG_ALLOWANCE_USERS];
 };
-#define LOG_ALLOWANCE(lines_, window_ns_)                                                          \
+#define LOG_ALLOWANCE(lines_, interval_ns_)                                                        \
     {                                                                                              \
-        .lock = PTHREAD_MUTEX_INITIALIZER, .lines = (lines_), .window_ns = (window_ns_)            \
+        .lock = PTHREAD_MUTEX_INITIALIZER, .lines = (lines_), .interval_ns = (interval_ns_)        \
     }
 
 /* Whether the user may have another line now; true counts the line. */

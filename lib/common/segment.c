@@ -1,5 +1,5 @@
 /*
- * segment.c - see segment.h. Until a segment is marked for removal it has a key with KEY_MARK, by
+ * segment.c - see segment.h. Until a segment is marked for removal it has a key with KEY_PREFIX, by
  * which the next server finds the segments that a killed server left.
  */
 #include "common/segment.h"
@@ -12,18 +12,18 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define KEY_MARK 0x47530000 /* "GS", and 16 bits that differ */
+#define KEY_PREFIX 0x47530000 /* "GS", and 16 bits that differ */
 
 static key_t key_next(void)
 {
     static _Atomic uint16_t next;
 
-    return KEY_MARK | (uint16_t)(getpid() + next++);
+    return KEY_PREFIX | (uint16_t)(getpid() + next++);
 }
 
 int segment_key_ours(key_t key)
 {
-    return (key & ~0xffff) == KEY_MARK;
+    return (key & ~0xffff) == KEY_PREFIX;
 }
 
 #define SEGMENTS_RESERVE 64

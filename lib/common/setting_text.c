@@ -151,7 +151,7 @@ static bool percent_parse(uint64_t *hundredths, const char *text)
 bool setting_parse(struct ctl_settings *settings, const struct setting_field *field,
                    const char *value)
 {
-    unsigned char *place = (unsigned char *)settings + field->offset;
+    unsigned char *to = (unsigned char *)settings + field->offset;
     struct sm_mask mask;
     uint64_t number = 0;
     uint32_t word;
@@ -168,12 +168,12 @@ bool setting_parse(struct ctl_settings *settings, const struct setting_field *fi
     case SETTING_BYTES:
         if (!number_parse(&number, value, UINT64_MAX, true))
             return false;
-        memcpy(place, &number, sizeof(number));
+        memcpy(to, &number, sizeof(number));
         break;
     case SETTING_MASK:
         if (!sm_mask_parse(&mask, value))
             return false;
-        memcpy(place, mask.word, sizeof(mask.word));
+        memcpy(to, mask.word, sizeof(mask.word));
         break;
     case SETTING_YES:
         if (strcmp(value, "yes") && strcmp(value, "no"))
@@ -188,7 +188,7 @@ bool setting_parse(struct ctl_settings *settings, const struct setting_field *fi
     }
     if (field->kind != SETTING_BYTES && field->kind != SETTING_MASK) {
         word = (uint32_t)number;
-        memcpy(place, &word, sizeof(word));
+        memcpy(to, &word, sizeof(word));
     }
     settings->fields |= field->bit;
     return true;
@@ -211,15 +211,15 @@ void setting_copy(struct ctl_settings *to, const struct setting_field *field,
 
 uint64_t setting_number(const struct ctl_settings *settings, const struct setting_field *field)
 {
-    const unsigned char *place = (const unsigned char *)settings + field->offset;
+    const unsigned char *from = (const unsigned char *)settings + field->offset;
     uint64_t number;
     uint32_t word;
 
     if (field->kind == SETTING_BYTES) {
-        memcpy(&number, place, sizeof(number));
+        memcpy(&number, from, sizeof(number));
         return number;
     }
-    memcpy(&word, place, sizeof(word));
+    memcpy(&word, from, sizeof(word));
     return word;
 }
 

@@ -1,4 +1,4 @@
-/* util.h - small helpers that every room needs: time, futex, cleanup attributes. */
+/* util.h - small helpers that every folder of lib/ needs: time, futex, cleanup attributes. */
 #ifndef GS_COMMON_UTIL_H
 #define GS_COMMON_UTIL_H
 

@@ -374,7 +374,7 @@ struct ctl_trace_reply {
     char message[128];
 };
 
-enum ctl_log_place {
+enum ctl_log_destination {
     CTL_LOG_FILE = 0,
     CTL_LOG_JOURNAL = 1,   /* systemd's */
     CTL_LOG_ELSEWHERE = 2, /* a terminal or pipe, which `path` names */
@@ -385,7 +385,7 @@ enum ctl_log_place {
 struct ctl_log_reply {
     struct ctl_header h;
     int32_t status;
-    uint32_t place; /* enum ctl_log_place */
+    uint32_t destination; /* enum ctl_log_destination */
     char message[128];
     char path[CTL_PATH_MAX]; /* as the server sees it */
 };

@@ -159,11 +159,11 @@ struct rec_after {
     uint32_t step[REC_AFTER_STEPS];
 };
 
-enum rec_box_place { REC_BOX_HOST = 1, REC_BOX_DEVICE = 2, REC_BOX_ARRAY = 3 };
+enum rec_box_memory { REC_BOX_HOST = 1, REC_BOX_DEVICE = 2, REC_BOX_ARRAY = 3 };
 
 /* One side of a box: memory of the host or the device in rows, or a CUDA array. */
 struct rec_box_side {
-    uint32_t place;  /* enum rec_box_place */
+    uint32_t memory; /* enum rec_box_memory */
     uint32_t object; /* host block or array */
     uint64_t at;    /* offset in the host block, or device address; of an array: bytes in its row */
     uint64_t pitch; /* bytes from row to row; of an array: the first row */

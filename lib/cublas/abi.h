@@ -2,7 +2,7 @@
  * abi.h - what the library declares of cuBLAS' binary interface on 64-bit Linux: of version 13, or
  * of 12.9 where GS_CUDART_12 is defined, for libcublas.so.12. The names are cuBLAS' own. Nothing
  * includes the toolkit, unless GS_CUDART_TOOLKIT is defined: then its headers stand in for this
- * file's declarations, so that a compiler holds every definition of this room against their
+ * file's declarations, so that a compiler holds every definition in lib/cublas against their
  * prototypes. test/cublas/abi_facts.c compares values.
  */
 #ifndef GS_CUBLAS_ABI_H

@@ -3,7 +3,7 @@
  * version 13, or of 12.9 where GS_CUDART_12 is defined, for libcudart.so.12. The names are the
  * runtime's own. Nothing includes the toolkit, unless
  * GS_CUDART_TOOLKIT is defined: then the toolkit's header stands in for this file's declarations,
- * so that a compiler holds every definition of this room against the toolkit's prototypes.
+ * so that a compiler holds every definition in lib/cudart against the toolkit's prototypes.
  * test/cudart/abi_facts.c compares sizes, offsets and values.
  */
 #ifndef GS_CUDART_ABI_H
@@ -417,7 +417,7 @@ typedef struct cudaLaunchConfig_st {
 #endif
 
 /* Version 12 has two forms of these calls. Version 13 has the later one alone, under the plain
- * name, and so have the files of this room; api_runtime12.c has the earlier ones. */
+ * name, and so have the files of lib/cudart; api_runtime12.c has the earlier ones. */
 #ifdef GS_CUDART_12
 #undef cudaGetDeviceProperties
 #undef cudaStreamGetCaptureInfo

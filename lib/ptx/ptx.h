@@ -219,7 +219,8 @@ struct ptx_func {
 
     uint32_t nrets, nparams;
     struct ptx_var **rets, **params;
-    uint32_t param_bytes; /* an entry's parameter block; each parameter's place is ptx_var.offset */
+    uint32_t
+        param_bytes; /* an entry's parameter block; each parameter's offset is ptx_var.offset */
 
     uint32_t ndecls, nregs, nvars, nlabels, ntables, nprotos, ninsts;
     struct ptx_reg_decl *decls;
@@ -271,7 +272,7 @@ struct ptx_var {
     uint32_t id;    /* index in ptx_module.vars, or in ptx_func.vars / params / rets */
     uint32_t line;
     uint64_t size;   /* in bytes; 0 when unsized */
-    uint64_t offset; /* parameters: place in the parameter block */
+    uint64_t offset; /* parameters: offset in the parameter block */
     uint64_t *dims;
     struct ptx_func *func; /* the function it belongs to, NULL for the module's */
     uint64_t ninit;        /* bytes of init; what follows up to size is zero */

@@ -116,7 +116,7 @@ static int supervisor_await(struct kept_server *kept, pid_t supervisor, bool *up
  * that its socket closes. */
 static int server_give_up(const struct server *server)
 {
-    server_abandon(server);
+    server_kill_all(server);
     return EXIT_FAILURE;
 }
 

@@ -2,11 +2,11 @@
  * keeper.h - the process that outlives a supervisor, and starts the next one.
  *
  * gshared is two processes: the keeper, which the user has started, and its child, the supervisor.
- * Both use one table of descriptors (CLONE_FILES) and one piece of memory (struct kept_server). So
- * when the supervisor is killed, its queues, sockets and the vault's descriptors stay open: workers
- * and tenants go on, and the keeper starts another supervisor, which finds everything where it was
- * (restore.h). The keeper closes no descriptor, and believes little of the memory: the phase and
- * the options, and, where no supervisor can follow, what server_abandon removes.
+ * Both use one table of descriptors (CLONE_FILES) and one mapping of memory (struct kept_server).
+ * So when the supervisor is killed, its queues, sockets and the vault's descriptors stay open:
+ * workers and tenants go on, and the keeper starts another supervisor, which finds everything where
+ * it was (restore.h). The keeper closes no descriptor, and believes little of the memory: the phase
+ * and the options, and, where no supervisor can follow, what server_kill_all removes.
  *
  * The status page tells clients whether the keeper lives: the server ends with it. With --metrics
  * the keeper has a second child (metrics_process.h).

@@ -136,7 +136,7 @@ void server_restore_begin(struct kept_server *kept)
     }
     kept_init(&kept->descriptors);
     kept->server.committed = &kept->committed;
-    server_uncommitted_drop(&kept->server); /* before the state file is written */
+    server_rollback(&kept->server); /* before the state file is written */
     sessions_drop_unmade(kept);
     own_all(&owned, kept);
     descriptors_visit(close_unowned, &owned);
@@ -177,7 +177,7 @@ static void piece_restore(struct server *server, int fd, const struct kept *kept
     const struct vault_loan loan = kept->loan;
 
     if (!session || vault_put(&session->vault, kept->address, kept->size, &loan, fd) != VAULT_OK) {
-        kept_forget(fd);
+        kept_remove(fd);
         close(fd);
         return;
     }

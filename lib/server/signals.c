@@ -53,7 +53,7 @@ static _Noreturn void keeper_gone(const struct server *server)
 {
     log_error("event=keeper-lost keeper=%d reason=\"it was killed: ending\"",
               server->status.page->server_pid);
-    server_abandon(server);
+    server_kill_all(server);
     _exit(EXIT_FAILURE);
 }
 

@@ -1,7 +1,7 @@
 /*
- * session_parts.h - struct session, composed of one part for each room. Each part belongs to the
- * room that defines it. This header stands above the rooms, so that no room includes another one
- * for its part.
+ * session_parts.h - struct session, composed of one part for each folder. Each part belongs to the
+ * folder that defines it. This header stands above the folders, so that no folder includes another
+ * one for its part.
  */
 #ifndef GS_WORKER_SESSION_PARTS_H
 #define GS_WORKER_SESSION_PARTS_H

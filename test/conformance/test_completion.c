@@ -48,7 +48,7 @@ static const char source[] = ".version 6.4\n.target sm_70\n.address_size 64\n"
 static CUmodule module;
 static struct ptx_rewrite_report report;
 static struct { // host memory that the device writes
-    _Atomic uint64_t word, mark;
+    _Atomic uint64_t word, fence;
     _Atomic uint32_t results[MOST];
 } * shared;
 static CUdeviceptr shared_address, counter;
@@ -77,7 +77,7 @@ static struct completion_params params_of(uint32_t blocks, uint32_t threads)
 {
     return (struct completion_params){.word = shared_address,
                                       .position = ++position << 20,
-                                      .mark = shared_address + sizeof(uint64_t),
+                                      .fence = shared_address + sizeof(uint64_t),
                                       .sequence = SEQUENCE,
                                       .counter = counter,
                                       .threads = blocks * threads};
@@ -92,7 +92,7 @@ static void start(const char *name, uint32_t blocks, uint32_t threads, uint32_t 
 
     CHECK(ptx_rewrite_report_kernel(&report, name)->index == 2);
     memset((void *)shared->results, 0, (size_t)blocks * threads * sizeof(uint32_t));
-    atomic_store(&shared->mark, 0);
+    atomic_store(&shared->fence, 0);
     OK(cu.cuModuleGetFunction(&function, module, name));
     OK(cu.cuLaunchKernel(function, blocks, 1, 1, threads, 1, 1, 0, NULL, arguments, NULL));
 }
@@ -133,7 +133,7 @@ static void run(const char *name, uint32_t blocks, uint32_t threads, uint32_t n)
     atomic_store(&shared->word, 0);
     OK(cu.cuCtxSynchronize());
     CHECK(atomic_load(&shared->word) == 0, "%s: the word came twice", name);
-    CHECK(atomic_load(&shared->mark) % (1 << 24) == SEQUENCE);
+    CHECK(atomic_load(&shared->fence) % (1 << 24) == SEQUENCE);
     CHECK(device_word(counter) == 0, "%s: the counter is %u", name, device_word(counter));
 }
 
@@ -195,18 +195,18 @@ static void without_a_word_nothing_is_signalled(void)
     start("barrier", 7, 100, 650, &none);
     OK(cu.cuCtxSynchronize());
     expect_results("barrier", 7, 100, 650);
-    CHECK(atomic_load(&shared->word) == 99 && atomic_load(&shared->mark) == 0);
+    CHECK(atomic_load(&shared->word) == 99 && atomic_load(&shared->fence) == 0);
 }
 
-static void marks_of_kernels_one_after_the_other_go_up(void)
+static void fences_of_kernels_one_after_the_other_go_up(void)
 {
     uint64_t last = 0;
 
     open_module();
     for (unsigned i = 0; i < 50; i++) {
         run("falls", 3, 64, 192);
-        CHECK(atomic_load(&shared->mark) >> 24 >= last);
-        last = atomic_load(&shared->mark) >> 24;
+        CHECK(atomic_load(&shared->fence) >> 24 >= last);
+        last = atomic_load(&shared->fence) >> 24;
     }
     CHECK(last > 0);
 }
@@ -233,7 +233,7 @@ int main(void)
          false},
         {"the word is never ahead of the results", the_word_is_never_ahead_of_the_results, false},
         {"without a word nothing is signalled", without_a_word_nothing_is_signalled, false},
-        {"marks of kernels one after the other go up", marks_of_kernels_one_after_the_other_go_up,
+        {"fences of kernels one after the other go up", fences_of_kernels_one_after_the_other_go_up,
          false},
         {"a kernel that traps signals nothing", a_kernel_that_traps_signals_nothing, false},
     };

@@ -156,7 +156,7 @@ static void chain_signals_its_end_once(void)
     free(text);
     ptx_rewrite_report_deinit(&report);
     signal.word = words_address + 8 * 4;
-    signal.mark = words_address + 8 * 5;
+    signal.fence = words_address + 8 * 5;
     signal.counter = device_alloc(sizeof(uint32_t));
     OK(cu.cuGraphCreate(&g, 0));
     first = add(g, "first", 4, 0, 1, 1, &none);

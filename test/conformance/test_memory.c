@@ -164,25 +164,25 @@ static void system_v_segment(void)
 // A segment takes the place of a reservation that was given up, between two others.
 static void segment_among_reservations(void)
 {
-    const size_t piece = 64 << 20; // all of it the segment's, or the driver may use the rest
-    int id = shmget(IPC_PRIVATE, piece, 0600);
+    const size_t part = 64 << 20; // all of it the segment's, or the driver may use the rest
+    int id = shmget(IPC_PRIVATE, part, 0600);
     CUstream s = stream_open();
     CUdeviceptr base, at, d;
     _Atomic uint64_t *p;
 
     CHECK(id >= 0);
-    OK(cu.cuMemAddressReserve(&base, 4 * piece, 4 * piece, 0, 0));
-    OK(cu.cuMemAddressFree(base, 4 * piece));
+    OK(cu.cuMemAddressReserve(&base, 4 * part, 4 * part, 0, 0));
+    OK(cu.cuMemAddressFree(base, 4 * part));
     for (unsigned i = 0; i < 3; i++) {
-        OK(cu.cuMemAddressReserve(&at, piece, 0, base + i * piece, 0));
-        CHECK(at == base + i * piece, "a reservation beside another came elsewhere");
+        OK(cu.cuMemAddressReserve(&at, part, 0, base + i * part, 0));
+        CHECK(at == base + i * part, "a reservation beside another came elsewhere");
     }
-    CHECK(shmat(id, (void *)(uintptr_t)(base + piece), 0) == (void *)-1);
-    OK(cu.cuMemAddressFree(base + piece, piece));
-    p = shmat(id, (void *)(uintptr_t)(base + piece), 0);
+    CHECK(shmat(id, (void *)(uintptr_t)(base + part), 0) == (void *)-1);
+    OK(cu.cuMemAddressFree(base + part, part));
+    p = shmat(id, (void *)(uintptr_t)(base + part), 0);
     shmctl(id, IPC_RMID, NULL);
     CHECK(p != (void *)-1);
-    OK(cu.cuMemHostRegister_v2((void *)p, piece, CU_MEMHOSTREGISTER_DEVICEMAP));
+    OK(cu.cuMemHostRegister_v2((void *)p, part, CU_MEMHOSTREGISTER_DEVICEMAP));
     OK(cu.cuMemHostGetDevicePointer_v2(&d, (void *)p, 0));
     CHECK(d == (uintptr_t)p);
     launch(s, "await", d, 5, d + 64);
@@ -194,13 +194,13 @@ static void segment_among_reservations(void)
     CHECK(p[16] == 1);
     // The driver does not give its address to others.
     for (unsigned i = 0; i < 8; i++) {
-        OK(cu.cuMemAddressReserve(&at, piece, piece, 0, 0));
-        CHECK(at + piece <= d || at >= d + piece);
+        OK(cu.cuMemAddressReserve(&at, part, part, 0, 0));
+        CHECK(at + part <= d || at >= d + part);
     }
     OK(cu.cuMemHostUnregister((void *)p));
     CHECK(shmdt((void *)p) == 0);
     // Whether the place is granted again the driver decides anew each time.
-    OK(cu.cuMemAddressReserve(&at, piece, 0, base + piece, 0));
+    OK(cu.cuMemAddressReserve(&at, part, 0, base + part, 0));
 }
 
 // A segment is attached over a granule of a reservation that is kept, and is reached like memory of

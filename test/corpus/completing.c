@@ -10,7 +10,7 @@ enum { MAX_ARGUMENTS = 64, WAIT_SECONDS = 60 };
 
 static struct ptx_rewrite_report report;
 static struct completion_params params;
-static _Atomic uint64_t *words; /* word and mark */
+static _Atomic uint64_t *words; /* word and fence */
 static device_ptr device_words, counter;
 static void *arguments[MAX_ARGUMENTS];
 static uint64_t launches;
@@ -58,7 +58,7 @@ void **completing_args(const char *kernel, struct size3 grid, struct size3 block
     atomic_store(&words[1], 0);
     params = (struct completion_params){.word = device_words,
                                         .position = launches << 32 | 7,
-                                        .mark = device_words + 8,
+                                        .fence = device_words + 8,
                                         .sequence = launches % (1 << 24),
                                         .counter = counter,
                                         .threads =
@@ -82,10 +82,10 @@ const char *completing_wait(void)
     while (!atomic_load(&words[1])) {
         clock_gettime(CLOCK_MONOTONIC, &now);
         if (now.tv_sec > end.tv_sec)
-            return "the mark is not written";
+            return "the fence is not written";
     }
     if (atomic_load(&words[1]) % (1 << 24) != params.sequence)
-        return "the mark has another sequence";
+        return "the fence has another sequence";
     return NULL;
 }
 

@@ -12,7 +12,7 @@
 /* Rewrites TEXT. Its new text, to free(); NULL where the pass takes none of its kernels. */
 char *completing_begin(const char *text);
 void completing_end(void);
-/* Takes the place of 24 bytes that host and device share: word, mark, and the counter's, which is
+/* Takes the place of 24 bytes that host and device share: word, fence, and the counter's, which is
  * zero. All addresses are the device's, WORDS is the host's of the first two. */
 void completing_at(_Atomic uint64_t *words, device_ptr device_words, device_ptr counter);
 /* The arguments of a launch of KERNEL, with the hidden one where the kernel has it. */

@@ -233,11 +233,11 @@ static uint32_t odd_dimension(void)
 static void side_make(const struct raw_client *raw, const struct raw_belongings *b,
                       struct rec_box_side *side)
 {
-    side->place = (uint32_t)(below(8) ? 1 + below(3) : odd_number());
-    side->object = side->place == REC_BOX_HOST && below(4)
+    side->memory = (uint32_t)(below(8) ? 1 + below(3) : odd_number());
+    side->object = side->memory == REC_BOX_HOST && below(4)
                        ? b->block
                        : (uint32_t)(below(3) ? 0 : odd_number());
-    side->at = side->place == REC_BOX_DEVICE ? odd_address(raw, b) : odd_size();
+    side->at = side->memory == REC_BOX_DEVICE ? odd_address(raw, b) : odd_size();
     side->pitch = below(2) ? odd_size() : below(64);
     side->rows = below(2) ? odd_size() : below(64);
 }
@@ -563,8 +563,8 @@ static void mipmaps_run(void *argument)
                           .width = 8,
                           .height = 1,
                           .depth = 1,
-                          .dst = {.place = REC_BOX_ARRAY},
-                          .src = {.place = REC_BOX_DEVICE, .pitch = 8, .rows = 1}};
+                          .dst = {.memory = REC_BOX_ARRAY},
+                          .src = {.memory = REC_BOX_DEVICE, .pitch = 8, .rows = 1}};
     struct req_texture texture = {.type = GS_RESOURCE_ARRAY,
                                   .flags = GS_TEXTURE_NORMALIZED_COORDINATES};
     struct raw_client raw;

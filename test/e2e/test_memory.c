@@ -163,35 +163,35 @@ static void copies_of_size_zero_do_nothing(void)
 
 static void async_copies_keep_the_order_of_their_stream(void)
 {
-    enum { PIECES = 300, PIECE = 7001 };
+    enum { COPIES = 300, BYTES = 7001 };
     struct server *server = server_start(NULL);
-    unsigned char *in = random_bytes(PIECES * PIECE), *out = calloc(PIECES, PIECE);
+    unsigned char *in = random_bytes(COPIES * BYTES), *out = calloc(COPIES, BYTES);
     gs_session session;
     gs_stream stream;
     gs_devptr memory, mirror;
 
     CHECK_OK(server_attach(server, &session));
     CHECK_OK(gs_stream_create(session, NULL, &stream));
-    CHECK_OK(gs_malloc(session, PIECES * PIECE, &memory));
-    CHECK_OK(gs_malloc(session, PIECES * PIECE, &mirror));
-    for (size_t i = 0; i < PIECES; i++) {
-        unsigned char junk[PIECE];
+    CHECK_OK(gs_malloc(session, COPIES * BYTES, &memory));
+    CHECK_OK(gs_malloc(session, COPIES * BYTES, &mirror));
+    for (size_t i = 0; i < COPIES; i++) {
+        unsigned char junk[BYTES];
 
         memset(junk, (int)i, sizeof(junk));
-        CHECK_OK(gs_memcpy_htod_async(session, memory + i * PIECE, junk, PIECE, stream));
+        CHECK_OK(gs_memcpy_htod_async(session, memory + i * BYTES, junk, BYTES, stream));
         /* Ordinary memory has been read when the call returns. */
         memset(junk, 0xFF, sizeof(junk));
         CHECK_OK(
-            gs_memcpy_dtod_async(session, mirror + i * PIECE, memory + i * PIECE, PIECE, stream));
-        CHECK_OK(gs_memcpy_htod_async(session, memory + i * PIECE, in + i * PIECE, PIECE, stream));
+            gs_memcpy_dtod_async(session, mirror + i * BYTES, memory + i * BYTES, BYTES, stream));
+        CHECK_OK(gs_memcpy_htod_async(session, memory + i * BYTES, in + i * BYTES, BYTES, stream));
     }
-    CHECK_OK(gs_memcpy_dtoh_async(session, out, memory, PIECES * PIECE, stream));
-    CHECK_MEMORY(out, in, PIECES * PIECE);
-    for (size_t i = 0; i < PIECES; i++)
-        memset(in + i * PIECE, (int)i, PIECE);
-    CHECK_OK(gs_memcpy_dtoh_async(session, out, mirror, PIECES * PIECE, stream));
+    CHECK_OK(gs_memcpy_dtoh_async(session, out, memory, COPIES * BYTES, stream));
+    CHECK_MEMORY(out, in, COPIES * BYTES);
+    for (size_t i = 0; i < COPIES; i++)
+        memset(in + i * BYTES, (int)i, BYTES);
+    CHECK_OK(gs_memcpy_dtoh_async(session, out, mirror, COPIES * BYTES, stream));
     CHECK_OK(gs_stream_sync(session, stream));
-    CHECK_MEMORY(out, in, PIECES * PIECE);
+    CHECK_MEMORY(out, in, COPIES * BYTES);
     free(in);
     free(out);
     CHECK_OK(gs_detach(session));

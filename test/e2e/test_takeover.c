@@ -749,7 +749,7 @@ static void what_was_being_allocated_is_not_charged(void)
         CHECK(server_memory_used(server) > used);
         worker_stop(server);
         struct journal *journal = journal_take(server);
-        journal_drop(journal, JOURNAL_ALLOCATION, half);
+        journal_remove(journal, JOURNAL_ALLOCATION, half);
         journal_free(journal);
         server_worker_replace(server, 0);
         CHECK_STATUS(gs_free(session, half), GS_ERR_INVALID_POINTER);

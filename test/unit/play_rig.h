@@ -293,13 +293,13 @@ static inline double work_at(const struct tenant *tenant, uint64_t when)
     return -1;
 }
 
-static inline double work_in_window(const struct tenant *tenant, uint64_t from)
+static inline double work_in_interval(const struct tenant *tenant, uint64_t from)
 {
     return work_at(tenant, from + INTERVAL_NS) - work_at(tenant, from);
 }
 
-/* Plays a window in which all tenants have work. Returns when it began. */
-static inline uint64_t window_play(void)
+/* Plays an interval in which all tenants have work. Returns when it began. */
+static inline uint64_t interval_play(void)
 {
     uint64_t from = now + SETTLE_NS, charged = 0;
 

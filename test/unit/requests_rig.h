@@ -210,7 +210,7 @@ static inline void drain(bool entire)
         assert_int_equal(ran[i].blocks, wanted[i].blocks);
     }
     inflight_settle(stream->inflight);
-    assert_int_equal(session.sched.entity.inflight, 0);
+    assert_int_equal(session.sched.entity.launches, 0);
 }
 
 static inline void forget(void)

@@ -57,14 +57,14 @@ static gs_status put(struct graph_changes *changes, struct recording *recording,
 }
 
 /* The difference as it goes to the server. */
-static uint32_t difference(struct graph_changes *changes, uint32_t piece, unsigned char *to,
+static uint32_t difference(struct graph_changes *changes, uint32_t section, unsigned char *to,
                            uint32_t room)
 {
-    const uint32_t size = graph_difference_size(changes, piece);
+    const uint32_t size = graph_difference_size(changes, section);
 
     assert_true(size <= room);
-    assert_false(graph_difference_copy(changes, piece, to, size + 8));
-    assert_true(graph_difference_copy(changes, piece, to, size));
+    assert_false(graph_difference_copy(changes, section, to, size + 8));
+    assert_true(graph_difference_copy(changes, section, to, size));
     return size;
 }
 
@@ -195,7 +195,7 @@ static void what_does_not_fit_is_not_changed(void **state)
 }
 
 /* The server's graphs have SEG_GRAPH_NODES steps each, which they count from 0. */
-static void a_long_graphs_pieces_have_their_own(void **state)
+static void a_long_graphs_sections_have_their_own(void **state)
 {
     const unsigned steps[] = {2 * SEG_GRAPH_NODES + 3, SEG_GRAPH_NODES - 1};
     struct graph_changes *changes = changes_of(launches(2 * SEG_GRAPH_NODES + 4, LINE, 1));
@@ -218,7 +218,7 @@ int main(void)
         cmocka_unit_test(calls_of_other_kinds_are_refused),
         cmocka_unit_test(a_step_is_named_once),
         cmocka_unit_test(what_does_not_fit_is_not_changed),
-        cmocka_unit_test(a_long_graphs_pieces_have_their_own),
+        cmocka_unit_test(a_long_graphs_sections_have_their_own),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

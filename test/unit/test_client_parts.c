@@ -1,5 +1,5 @@
 /* test_client_parts.c - the parts of libgshare that know no server: handles, ranges, parameter
- * structs across versions, environment variables, images, sizes of pieces. */
+ * structs across versions, environment variables, images, sizes of slices. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -592,7 +592,7 @@ static void the_instance_is_the_callers_then_the_variables_then_default(void **s
     assert_string_equal(env_instance("theirs"), "theirs");
 }
 
-/* ---- Images and pieces ---- */
+/* ---- Images and slices ---- */
 
 static void an_image_of_size_0_is_text(void **state)
 {
@@ -615,13 +615,13 @@ static void an_image_of_size_0_is_text(void **state)
     assert_int_equal(image_size(NULL, 5, &size), GS_ERR_INVALID_VALUE);
 }
 
-static void pieces_overlap_copy_and_transfer_but_are_worth_a_record(void **state)
+static void slices_overlap_copy_and_transfer_but_are_worth_a_record(void **state)
 {
     (void)state;
-    assert_int_equal(copy_piece((64 << 10) + 1), 64 << 10);
-    assert_int_equal(copy_piece(1 << 20), 128 << 10);
-    assert_int_equal(copy_piece(8 << 20), 1 << 20);
-    assert_int_equal(copy_piece(UINT64_C(1) << 40), STAGING_LARGE_CHUNK);
+    assert_int_equal(copy_slice((64 << 10) + 1), 64 << 10);
+    assert_int_equal(copy_slice(1 << 20), 128 << 10);
+    assert_int_equal(copy_slice(8 << 20), 1 << 20);
+    assert_int_equal(copy_slice(UINT64_C(1) << 40), STAGING_LARGE_CHUNK);
 }
 
 #define ENV(name) cmocka_unit_test_setup_teardown(name, clear_environment, clear_environment)
@@ -652,7 +652,7 @@ int main(void)
         ENV(the_local_rank_is_the_launchers_and_counted_from_1),
         ENV(the_instance_is_the_callers_then_the_variables_then_default),
         cmocka_unit_test(an_image_of_size_0_is_text),
-        cmocka_unit_test(pieces_overlap_copy_and_transfer_but_are_worth_a_record),
+        cmocka_unit_test(slices_overlap_copy_and_transfer_but_are_worth_a_record),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -20,7 +20,7 @@ static struct block_heap heap;
 static int heap_end(void **state)
 {
     (void)state;
-    block_heap_forget(&heap);
+    block_heap_deinit(&heap);
     return 0;
 }
 

@@ -60,7 +60,7 @@ static void places(const struct ptx_rewrite_report *report, char *out, size_t si
     *out = '\0';
     for (unsigned at = 0; maps && at < 3 * 512; at++)
         for (uint32_t i = 0; i < maps->count; i++)
-            if (maps->place[i].parameter == at / 512 && maps->place[i].offset == at % 512)
+            if (maps->map[i].parameter == at / 512 && maps->map[i].offset == at % 512)
                 snprintf(out + strlen(out), size - strlen(out), "%c+%u ", "abc"[at / 512],
                          at % 512);
 }

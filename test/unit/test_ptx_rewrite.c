@@ -117,7 +117,7 @@ static void edits_that_overlap_are_found(void **state)
     edits.owner = 2;
     edits_insert(&edits, 6, "c");
     assert_false(edits_settle(&edits));
-    edits_drop(&edits, 2);
+    edits_remove(&edits, 2);
     assert_true(edits_settle(&edits));
     assert_int_equal(edits.count, 2);
     edits_deinit(&edits);

@@ -221,7 +221,7 @@ static void limits_are_the_tightest_of_all_that_are_set(void **state)
     assert_int_equal(effect.grant.weight, 5);
     assert_int_equal(effect.grant.mem_limit, 400);
     assert_int_equal(effect.grant.user_mem_limit, 4096);
-    assert_int_equal(effect.grant.inflight_max, 3);
+    assert_int_equal(effect.grant.queue_depth, 3);
     // A session lowers what it likes.
     t->qos = (struct wire_qos){.affinity_type = GS_EXEC_AFFINITY_ACTIVE_THREAD_PERCENTAGE,
                                .percentage = 10,

@@ -70,7 +70,7 @@ static void the_same_user_gets_it_again_and_nobody_else(void **state)
     assert_int_equal(got.uid, 1000);
     assert_false(segment_pool_take(&pool, 1000, &got));
     assert_int_equal(pool.count, 1);
-    segment_pool_clear(&pool);
+    segment_pool_deinit(&pool);
     assert_int_equal(pool.count, 0);
     shmdt(a.segment.memory);
     rig_end(&a);
@@ -104,7 +104,7 @@ static void what_somebody_else_has_attached_waits(void **state)
     put(&pool, &held);
     rig_end(&held);
     assert_false(segment_pool_take(&pool, 1000, &got));
-    segment_pool_clear(&pool);
+    segment_pool_deinit(&pool);
     shmdt(gone.segment.memory);
     rig_end(&gone);
 }
@@ -205,7 +205,7 @@ static void a_full_pool_gives_up_the_longest_unused(void **state)
     assert_true(segment_pool_take(&pool, 1000, &got));
     assert_int_equal(got.id, rig[SEGMENT_POOL_MAX - 1].segment.id);
     shmdt(got.memory);
-    segment_pool_clear(&pool);
+    segment_pool_deinit(&pool);
     for (unsigned i = 2; i < SEGMENT_POOL_MAX + 2; i++) {
         rig_end(&rig[i]);
         assert_false(exists(rig[i].segment.id));

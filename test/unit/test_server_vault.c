@@ -52,12 +52,12 @@ static void a_dropped_descriptor_is_closed(void **state)
     (void)state;
     assert_int_equal(vault_put(&vault, 0x2000, 0x1000, NULL, a), VAULT_OK);
     assert_int_equal(vault_put(&vault, 0x1000, 0x1000, NULL, b), VAULT_OK);
-    assert_false(vault_drop(&vault, 0x1800));
-    assert_false(vault_drop(&vault, 0x3000));
-    assert_true(vault_drop(&vault, 0x2000));
+    assert_false(vault_remove(&vault, 0x1800));
+    assert_false(vault_remove(&vault, 0x3000));
+    assert_true(vault_remove(&vault, 0x2000));
     assert_false(descriptor_open(a));
     assert_true(descriptor_open(b));
-    assert_false(vault_drop(&vault, 0x2000));
+    assert_false(vault_remove(&vault, 0x2000));
     vault_deinit(&vault);
     assert_false(descriptor_open(b));
 }
@@ -104,7 +104,7 @@ static void it_holds_what_was_put_and_not_dropped(void **state)
             fd[i] = descriptor_new();
             assert_int_equal(vault_put(&vault, address, 0x1000, NULL, fd[i]), VAULT_OK);
         } else {
-            assert_int_equal(vault_drop(&vault, address), fd[i] >= 0);
+            assert_int_equal(vault_remove(&vault, address), fd[i] >= 0);
             fd[i] = -1;
         }
     }
@@ -132,7 +132,7 @@ static void one_among_many_moves_little(void **state)
         assert_int_equal(vault_put(&vault, i << 21, 1 << 21, NULL, -1), VAULT_OK);
     moved_most = 0;
     assert_int_equal(vault_put(&vault, 0, 1 << 21, NULL, -1), VAULT_OK);
-    assert_true(vault_drop(&vault, 0));
+    assert_true(vault_remove(&vault, 0));
     // clang's address sanitizer moves by a function of its own
     assert_in_range(moved_most, ADDRESS_SANITIZER ? 0 : 1, PIECES * sizeof(void *));
     vault_deinit(&vault);

@@ -23,7 +23,7 @@ static void an_event_is_no_kernel_in_flight(void **state)
     tenants[0].part = 1;
     tenants[0].events = true;
     tenants[0].session.sched.entity.cls = GS_CLASS_BEST_EFFORT;
-    double work = work_in_window(&tenants[0], window_play()) / (double)INTERVAL_NS;
+    double work = work_in_interval(&tenants[0], interval_play()) / (double)INTERVAL_NS;
     play_end();
     assert_true(work > 0.97);
 }
@@ -47,7 +47,7 @@ static void copies_keep_nobody_off(void **state)
 }
 
 /* Writes the fence of what the tenant issued last, with a time. */
-static void mark_last(struct tenant *tenant, uint64_t when)
+static void fence_write_last(struct tenant *tenant, uint64_t when)
 {
     struct session *session = &tenant->session;
     struct stream *stream = &session->submit.streams[0];
@@ -85,7 +85,7 @@ static void kernels_side_by_side_are_not_thought_short(void **state)
         tenants[i].kernel.wave_ns = 0;
         for (unsigned n = 0; n < 4; n++) {
             issue_blocks(&tenants[i], 1, 2);
-            mark_last(&tenants[i], now + alone_ns);
+            fence_write_last(&tenants[i], now + alone_ns);
             now += alone_ns + 10000;
             inflight_poll_all(&lane.inflight_lane, now);
         }
@@ -95,7 +95,7 @@ static void kernels_side_by_side_are_not_thought_short(void **state)
         for (unsigned i = 0; i < 2; i++)
             issue_blocks(&tenants[i], 1, 2);
         for (unsigned i = 0; i < 2; i++)
-            mark_last(&tenants[i], now + alone_ns + 1000 * i);
+            fence_write_last(&tenants[i], now + alone_ns + 1000 * i);
         now += alone_ns + 10000;
         inflight_poll_all(&lane.inflight_lane, now);
     }
@@ -104,7 +104,7 @@ static void kernels_side_by_side_are_not_thought_short(void **state)
     /* The kernel is thought shorter only once it takes less by itself. */
     for (unsigned n = 0; n < 20; n++) {
         issue_blocks(&tenants[1], 1, 2);
-        mark_last(&tenants[1], now + alone_ns / 10);
+        fence_write_last(&tenants[1], now + alone_ns / 10);
         now += alone_ns;
         inflight_poll_all(&lane.inflight_lane, now);
     }
@@ -118,7 +118,7 @@ static uint64_t clocks_meet(void)
 {
     issue_scripted(&tenants[0], 1);
     now += 10000;
-    mark_last(&tenants[0], now);
+    fence_write_last(&tenants[0], now);
     inflight_poll_all(&lane.inflight_lane, now);
     return tenants[0].session.stats->gpu_ns;
 }
@@ -135,8 +135,8 @@ static void who_comes_between_has_the_time_since_it_came(void **state)
     begun = now += 100000;
     issue_scripted(&tenants[1], 1);
     now += 300000;
-    mark_last(&tenants[0], begun + 250000);
-    mark_last(&tenants[1], begun + 200000);
+    fence_write_last(&tenants[0], begun + 250000);
+    fence_write_last(&tenants[1], begun + 200000);
     inflight_poll_all(&lane.inflight_lane, now);
     assert_in_range(tenants[0].session.stats->gpu_ns - had, 145000, 155000);
     assert_in_range(tenants[1].session.stats->gpu_ns, 195000, 205000);
@@ -158,7 +158,7 @@ static void who_is_not_polled_has_its_time_too(void **state)
         tenants[i].session.round.pending = 0;
     issue_scripted(&tenants[0], 1); /* so that the clocks are laid against each other */
     now += 10000;
-    mark_last(&tenants[0], now);
+    fence_write_last(&tenants[0], now);
     lane.now = now;
     round_look(&lane);
     round_serve(&lane);
@@ -169,8 +169,8 @@ static void who_is_not_polled_has_its_time_too(void **state)
     issue_scripted(&tenants[1], 1);
     lane.polled_count = 1;
     lane.polled[0] = &tenants[1].session;
-    mark_last(&tenants[0], begun + long_ns);
-    mark_last(&tenants[1], begun + long_ns + short_ns);
+    fence_write_last(&tenants[0], begun + long_ns);
+    fence_write_last(&tenants[1], begun + long_ns + short_ns);
     lane.now = now = begun + long_ns + short_ns + 50000;
     round_look(&lane);
     round_serve(&lane);
@@ -202,8 +202,8 @@ static void an_event_behind_a_kernel_takes_no_time_from_others(void **state)
     inflight_issue(tenants[0].session.submit.streams[0].inflight);
     inflight_add_event(tenants[0].session.submit.streams[0].inflight);
     inflight_fence_follows(tenants[0].session.submit.streams[0].inflight);
-    mark_last(&tenants[1], begun + short_ns);
-    mark_last(&tenants[0], begun + short_ns + long_ns);
+    fence_write_last(&tenants[1], begun + short_ns);
+    fence_write_last(&tenants[0], begun + short_ns + long_ns);
     now = begun + short_ns + long_ns + 50000;
     inflight_poll_all(&lane.inflight_lane, now);
     assert_in_range(tenants[0].session.stats->gpu_ns - had, long_ns - 100000, long_ns + 100000);

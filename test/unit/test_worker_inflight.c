@@ -98,12 +98,12 @@ static void fences_end_what_was_issued_before_them(void **state)
     fence_write(number[1], clock_ns());
     inflight_poll_all(&lane.inflight_lane, clock_ns());
     assert_int_equal(inflight_count(stream->inflight), 2);
-    assert_int_equal(session.sched.entity.inflight, 2);
+    assert_int_equal(session.sched.entity.launches, 2);
     fence_write(number[2], clock_ns());
     inflight_poll_all(&lane.inflight_lane, clock_ns());
     assert_int_equal(inflight_count(stream->inflight), 0);
-    assert_int_equal(session.sched.entity.inflight, 0);
-    assert_int_equal(session.sched.entity.inflight_ns, 0);
+    assert_int_equal(session.sched.entity.launches, 0);
+    assert_int_equal(session.sched.entity.launches_ns, 0);
     assert_int_equal(domain->device_ns, 0);
     assert_int_equal(domain->width, 0);
     assert_true(session.inflight.awaiting_fence == 0);
@@ -163,7 +163,7 @@ static void a_stream_that_is_made_anew_begins_with_nothing(void **state)
     assert_int_equal(inflight_count(stream->inflight), 1);
     inflight_settle(stream->inflight);
     assert_int_equal(inflight_count(stream->inflight), 0);
-    assert_int_equal(session.sched.entity.inflight, 0);
+    assert_int_equal(session.sched.entity.launches, 0);
 }
 
 /* Otherwise a tenant that launches only graphs would go before all others for ever. */
@@ -217,7 +217,7 @@ static void no_more_than_128_short_launches_go_without_a_fence(void **state)
         assert_true(++without_fence <= 128);
     }
     assert_int_equal(without_fence, 128);
-    assert_int_equal(session.sched.entity.inflight, 0);
+    assert_int_equal(session.sched.entity.launches, 0);
     inflight_issue(stream->inflight);
     inflight_add(stream->inflight, &launch, 1);
     uint64_t number = inflight_fence_next(stream->inflight);

@@ -46,8 +46,8 @@ static void what_was_put_is_found_in_order(void **state)
     put(journal, JOURNAL_MODULE, 3, 6, "text");
     put(journal, JOURNAL_CHUNK, 0x2000, 7, NULL);
     put(journal, JOURNAL_CHUNK, 0x1000, 8, NULL); /* in place of the first */
-    journal_drop(journal, JOURNAL_CHUNK, 0x2000);
-    journal_drop(journal, JOURNAL_CHUNK, 0x9999); /* there is none */
+    journal_remove(journal, JOURNAL_CHUNK, 0x2000);
+    journal_remove(journal, JOURNAL_CHUNK, 0x9999); /* there is none */
     next = reopened(journal);
     e = journal_next(next, NULL);
     assert_int_equal(e->kind, JOURNAL_MODULE);
@@ -121,7 +121,7 @@ static void what_is_answered_as_removed_is_gone(void **state)
     assert_true(found(journal, JOURNAL_ALLOCATION, 0x2000));
     assert_int_equal(serial_found(journal), 9);
     /* Another has the address by now. */
-    journal_drop(journal, JOURNAL_ALLOCATION, 0x1000);
+    journal_remove(journal, JOURNAL_ALLOCATION, 0x1000);
     answer = (struct journal_answer){.serial = 10};
     journal_answer(journal, &answer);
     put(journal, JOURNAL_ALLOCATION, 0x1000, 8, NULL);
@@ -158,7 +158,7 @@ static void a_change_that_is_done_leaves_its_answer_alone(void **state)
     journal_answer(journal, &answer);
     put(journal, JOURNAL_MODULE, 4, 1, "image");
     journal_answer(journal, &done);
-    journal_drop(journal, JOURNAL_MODULE, 4);
+    journal_remove(journal, JOURNAL_MODULE, 4);
     assert_int_equal(serial_found(journal), 9);
     answer.change = JOURNAL_REMOVES;
     journal_answer(journal, &answer);
@@ -212,7 +212,7 @@ static void an_entry_is_found_by_its_key(void **state)
     put(journal, JOURNAL_CHUNK, 0x1000, 7, NULL);
     assert_int_equal(journal_find(journal, JOURNAL_CHUNK, 0x1000)->value[0], 7);
     assert_int_equal(journal_find(journal, JOURNAL_ALLOCATION, 0x1000)->value[0], 6);
-    journal_drop(journal, JOURNAL_CHUNK, 0x1000);
+    journal_remove(journal, JOURNAL_CHUNK, 0x1000);
     assert_null(journal_find(journal, JOURNAL_CHUNK, 0x1000));
     assert_null(journal_find(NULL, JOURNAL_CHUNK, 0x1000));
     journal_free(journal);
@@ -341,7 +341,7 @@ static void a_journal_takes_little_more_memory_than_what_is_in_it(void **state)
         assert_memory_equal(journal_find(next, JOURNAL_MODULE, i % 50)->bytes, image, IMAGE);
     }
     for (uint32_t i = 0; i < 50; i++)
-        journal_drop(next, JOURNAL_MODULE, i);
+        journal_remove(next, JOURNAL_MODULE, i);
     assert_true(memory_of(next) < IMAGE);
     free(image);
     journal_free(next);
@@ -387,7 +387,7 @@ static void any_sequence_leaves_what_a_model_has(void **state)
             put(journal, JOURNAL_ALLOCATION, key, step + 1, text);
         } else {
             model[key] = 0;
-            journal_drop(journal, JOURNAL_ALLOCATION, key);
+            journal_remove(journal, JOURNAL_ALLOCATION, key);
         }
         if (step % 50000 == 49999) { /* another worker goes on with it */
             struct journal *next = reopened(journal);
@@ -474,7 +474,7 @@ static void dropped_entries_make_room_for_no_more_than_millions(void **state)
     (void)state;
     allocations_put(journal, 0, 1700000);
     for (uint64_t i = 0; i < 600000; i++)
-        journal_drop(journal, JOURNAL_ALLOCATION, 0x1000 + 256 * i);
+        journal_remove(journal, JOURNAL_ALLOCATION, 0x1000 + 256 * i);
     allocations_put(journal, 1700000, 900000);
     next = reopened(journal);
     assert_null(journal_incomplete(next));

@@ -20,7 +20,7 @@
 
 static struct link_stats stats;
 static struct session session;
-static struct latency_marks marks;
+static struct latency_stamps stamps;
 static struct latency_span span;
 
 static int set(void **state)
@@ -28,7 +28,7 @@ static int set(void **state)
     (void)state;
     memset(&stats, 0, sizeof(stats));
     memset(&session, 0, sizeof(session));
-    marks = (struct latency_marks){0};
+    stamps = (struct latency_stamps){0};
     span = (struct latency_span){0};
     session.stats = &stats;
     worker_begin()->policy.accounting = 1;
@@ -38,7 +38,7 @@ static int set(void **state)
 /* A launch whose record ends there. */
 static void issue(uint64_t end, uint64_t now)
 {
-    latency_issued(&session, &marks, &span, &(struct launch){.end = end}, 1, now);
+    latency_issued(&session, &stamps, &span, &(struct launch){.end = end}, 1, now);
 }
 
 static uint64_t counted(const struct link_histogram *h)
@@ -81,11 +81,11 @@ static void a_quantile_lies_in_the_bucket_that_has_it(void **state)
 static void each_launch_waits_from_the_round_that_saw_it(void **state)
 {
     (void)state;
-    latency_seen(&marks, 128, 1000 * US);
-    latency_seen(&marks, 128, 1300 * US); /* nothing new */
-    latency_seen(&marks, 256, 1400 * US);
+    latency_seen(&stamps, 128, 1000 * US);
+    latency_seen(&stamps, 128, 1300 * US); /* nothing new */
+    latency_seen(&stamps, 256, 1400 * US);
     issue(64, 1450 * US);
-    latency_issued(&session, &marks, &span,
+    latency_issued(&session, &stamps, &span,
                    (struct launch[]){{.end = 128}, {.end = 192}, {.end = 256}}, 3, 1450 * US);
     assert_int_equal(stats.wait.count[histogram_bucket(450 * US)], 2);
     assert_int_equal(stats.wait.count[histogram_bucket(50 * US)], 2);
@@ -103,7 +103,7 @@ static void what_no_round_has_seen_before_has_not_waited(void **state)
 {
     (void)state;
     issue(64, 500 * US);
-    latency_seen(&marks, 64, 600 * US);
+    latency_seen(&stamps, 64, 600 * US);
     issue(128, 700 * US);
     latency_ended(&session, &span, 650 * US); /* before the second was seen: clocks differ */
     assert_int_equal(stats.wait.count[0], 2);
@@ -112,16 +112,16 @@ static void what_no_round_has_seen_before_has_not_waited(void **state)
     assert_int_equal(stats.latency.sum_ns, 150 * US);
 }
 
-/* However many marks come: no launch is lost, none waits too short, and none waits longer than it
+/* However many stamps come: no launch is lost, none waits too short, and none waits longer than it
  * did by more than a seventh of the longest wait. */
-static void many_marks_count_no_wait_too_short(void **state)
+static void many_stamps_count_no_wait_too_short(void **state)
 {
     (void)state;
     const uint64_t count = 1000, now = 2000 * US;
     uint64_t exact = 0;
 
     for (uint64_t i = 1; i <= count; i++)
-        latency_seen(&marks, i * 64, 1000 * US + i * US);
+        latency_seen(&stamps, i * 64, 1000 * US + i * US);
     for (uint64_t i = 1; i <= count; i++) {
         const uint64_t before = stats.wait.sum_ns, wait = now - 1000 * US - i * US;
 
@@ -138,7 +138,7 @@ static void a_span_of_many_times_loses_no_launch(void **state)
 {
     (void)state;
     for (uint64_t i = 1; i <= 40; i++) {
-        latency_seen(&marks, i * 64, i * 100 * US);
+        latency_seen(&stamps, i * 64, i * 100 * US);
         issue(i * 64, i * 100 * US + 10 * US);
     }
     latency_ended(&session, &span, 5000 * US);
@@ -148,13 +148,13 @@ static void a_span_of_many_times_loses_no_launch(void **state)
 }
 
 /* Positions that a tenant makes up cost it its own figures. */
-static void marks_that_go_back_are_left_out(void **state)
+static void stamps_that_go_back_are_left_out(void **state)
 {
     (void)state;
-    latency_seen(&marks, 640, 100 * US);
+    latency_seen(&stamps, 640, 100 * US);
     for (uint64_t i = 0; i < 100; i++)
-        latency_seen(&marks, i % 7 * 64, 200 * US);
-    assert_int_equal(marks.last - marks.first, 1);
+        latency_seen(&stamps, i % 7 * 64, 200 * US);
+    assert_int_equal(stamps.last - stamps.first, 1);
     issue(64, 300 * US);
     assert_int_equal(stats.wait.sum_ns, 200 * US);
 }
@@ -163,7 +163,7 @@ static void nothing_counts_where_the_server_does_not_count(void **state)
 {
     (void)state;
     worker_begin()->policy.accounting = 0;
-    latency_seen(&marks, 64, 100 * US);
+    latency_seen(&stamps, 64, 100 * US);
     issue(64, 300 * US);
     latency_ended(&session, &span, 400 * US);
     assert_int_equal(counted(&stats.wait) + counted(&stats.latency), 0);
@@ -176,9 +176,9 @@ int main(void)
         cmocka_unit_test_setup(a_quantile_lies_in_the_bucket_that_has_it, set),
         cmocka_unit_test_setup(each_launch_waits_from_the_round_that_saw_it, set),
         cmocka_unit_test_setup(what_no_round_has_seen_before_has_not_waited, set),
-        cmocka_unit_test_setup(many_marks_count_no_wait_too_short, set),
+        cmocka_unit_test_setup(many_stamps_count_no_wait_too_short, set),
         cmocka_unit_test_setup(a_span_of_many_times_loses_no_launch, set),
-        cmocka_unit_test_setup(marks_that_go_back_are_left_out, set),
+        cmocka_unit_test_setup(stamps_that_go_back_are_left_out, set),
         cmocka_unit_test_setup(nothing_counts_where_the_server_does_not_count, set),
     };
 

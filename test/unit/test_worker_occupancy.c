@@ -60,7 +60,8 @@ static void a_kernel_that_registers_keep_at_one_block_asks_for_two(void **state)
     expect_asked(KERNEL("few", ".maxntid 1024\n"), SAID("few", "33", "0"), NULL, "few ");
 }
 
-/* A warp has its registers in pieces of 256, eight a thread: 128 of 256 threads are two blocks. */
+/* A warp has its registers in granules of 256, eight a thread: 128 of 256 threads are two blocks.
+ */
 static void a_kernel_with_room_for_two_is_left_alone(void **state)
 {
     (void)state;

@@ -128,7 +128,7 @@ static void a_small_kernel_that_is_waited_for_is_one_node_and_signals_its_own_po
         assert_int_equal(signals, 1);
         expect_signals(1);
         assert_int_equal(ran[0].signal.position, tail);
-        assert_int_equal(ran[0].signal.mark, inflight_fence_address(stream->inflight));
+        assert_int_equal(ran[0].signal.fence, inflight_fence_address(stream->inflight));
         assert_int_equal(ran[0].signal.sequence, sequence);
         assert_int_equal(ran[0].signal.counter, COUNTERS);
         assert_int_equal(ran[0].signal.threads, 1);
@@ -495,7 +495,7 @@ static void each_stream_has_its_own_counter_and_words(void **state)
     assert_int_equal(ran[1].signal.word, COMPLETE + sizeof(uint64_t));
     assert_int_equal(ran[1].signal.position, 64);
     assert_int_equal(ran[1].signal.counter, COUNTERS + sizeof(uint32_t));
-    assert_int_equal(ran[1].signal.mark, ran[0].signal.mark + sizeof(uint64_t));
+    assert_int_equal(ran[1].signal.fence, ran[0].signal.fence + sizeof(uint64_t));
     graph_cache_free(other->graph_cache);
     inflight_free(other->inflight);
     *other = (struct stream){0};

@@ -66,12 +66,12 @@ static unsigned at_hand(void)
 
 /* Takes a stream for this priority, in a context that has none at hand or (NULL) in the primary
  * one. Returns the stream's own priority. */
-static int take_for(struct partition *home, int priority)
+static int take_for(struct partition *context, int priority)
 {
     CUstream stream;
 
-    assert_int_equal(pool_get_stream(&stream, &priority, &home), CUDA_SUCCESS);
-    assert_null(home);
+    assert_int_equal(pool_get_stream(&stream, &priority, &context), CUDA_SUCCESS);
+    assert_null(context);
     taken++;
     return priority;
 }
@@ -179,12 +179,12 @@ static void what_is_made_for_want_of_others_is_of_the_primary_context(void **sta
     const unsigned before = made;
 
     (void)state;
-    partition_home(&side);
+    thread_context_set(&side);
     assert_ptr_equal(current, side.context);
     while (made == before)
         take_for(&side, stream_priority(GS_CLASS_NORMAL, 0));
     assert_ptr_equal(made_in, worker_begin()->context);
-    partition_home(NULL);
+    thread_context_set(NULL);
 }
 
 int main(void)

@@ -140,11 +140,11 @@ static void all_launches_are_accounted_for(void **state)
         assert_int_equal(atomic_load(&stats.launches), before + REQUEST);
         inflight_settle(stream->inflight);
     }
-    assert_int_equal(work[0].inflight, REQUEST);
-    assert_int_equal(work[1].inflight, REQUEST);
+    assert_int_equal(work[0].launches, REQUEST);
+    assert_int_equal(work[1].launches, REQUEST);
     assert_int_equal(work[0].wide, work[1].wide);
     assert_int_equal(work[0].width, work[1].width);
-    assert_int_equal(work[0].inflight_ns, work[1].inflight_ns);
+    assert_int_equal(work[0].launches_ns, work[1].launches_ns);
     assert_int_equal(work[0].device_ns, work[1].device_ns);
 }
 
@@ -167,7 +167,7 @@ static void kernels_that_only_go_together_are_timed_anew(void **state)
             atomic_store(&client.tail[0], tail);
             stream->arrival.entire = true;
             stream_drain(&session, 0, room, &drained);
-            thought = session.sched.entity.inflight_ns;
+            thought = session.sched.entity.launches_ns;
             now += took;
             inflight_settle(stream->inflight);
         }

@@ -234,7 +234,7 @@ static void short_kernels_leave_no_gap_between_them(void **state)
     for (unsigned n = 0; n < 100; n++) {
         entity = &play.tenant[play.queue[play.first % QUEUE]].entity;
         dispatch_turn();
-        assert_true(entity->inflight > 0);
+        assert_true(entity->launches > 0);
         play.now += 1000000 - SCHED_REFILL_NS / 2;
         dispatch_turn();
         assert_true(play.last - play.first >= 2);
@@ -353,14 +353,14 @@ static void in_flight_stays_within_the_caps(void **state)
         for (int n = 0; n < 100; n++) {
             const struct sched_entity *entity = &play.tenant[0].entity;
             dispatch_turn();
-            assert_true(entity->inflight <= 2 || entity->inflight_ns <= SCHED_BACK_NS + sizes[i]);
+            assert_true(entity->launches <= 2 || entity->launches_ns <= SCHED_BACK_NS + sizes[i]);
             device_step();
         }
         play_reset(1);
-        play.tenant[0].entity.inflight_max = 3;
+        play.tenant[0].entity.queue_depth = 3;
         for (int n = 0; n < 100; n++) {
             dispatch_turn();
-            assert_in_range(play.tenant[0].entity.inflight, 1, 3);
+            assert_in_range(play.tenant[0].entity.launches, 1, 3);
             device_step();
         }
     }
@@ -398,7 +398,7 @@ static void the_first_waits_for_the_device(void **state)
     /* Where nothing has ended for long, work on the device may wait for this one, so it goes. */
     assert_false(sched_open(&sched, &first, began + SCHED_STARVED_NS));
     assert_true(sched_open(&sched, &first, began + SCHED_STARVED_NS + 1));
-    first.inflight = 1;
+    first.launches = 1;
     assert_false(sched_open(&sched, &first, began + SCHED_STARVED_NS + 1));
     /* The end of a short kernel is foreseen. */
     done(&sched, &running, 1, SECOND, SECOND, SECOND, round_ns);
@@ -493,7 +493,7 @@ static void the_end_of_a_copy_says_nothing_of_kernels(void **state)
         issued(&sched, &running, 1, 0, 0, now);
         done(&sched, &running, 1, 0, 0, 0, now + 50000);
     }
-    assert_int_equal(sched_left(running.inflight_ns, running.done_ns, SECOND + 960000), 40000);
+    assert_int_equal(sched_left(running.launches_ns, running.done_ns, SECOND + 960000), 40000);
     assert_true(sched_open(&sched, &first, SECOND + 960000));
 
     issued(&sched, &running, 2, 10000000, 10000000, SECOND + 960000);
@@ -512,7 +512,7 @@ static void a_kernel_runs_from_its_own_issue_on(void **state)
     (void)state;
     issued(&sched, &entity, 1, 0, 0, SECOND);
     issued(&sched, &entity, 1, 1000000, 1000000, SECOND + 5000000);
-    assert_int_equal(sched_left(entity.inflight_ns, entity.done_ns, SECOND + 5000000), 1000000);
+    assert_int_equal(sched_left(entity.launches_ns, entity.done_ns, SECOND + 5000000), 1000000);
 }
 
 static void latency_work_on_the_device_holds_nobody_back(void **state)

@@ -23,7 +23,7 @@ static void a_lone_tenant_has_the_device(void **state)
         play_begin(1);
         tenants[0].ns = lengths[i];
         tenants[0].part = 1;
-        double work = work_in_window(&tenants[0], window_play()) / (double)INTERVAL_NS;
+        double work = work_in_interval(&tenants[0], interval_play()) / (double)INTERVAL_NS;
         alone_wave_ns[i] = tenants[0].kernel.wave_ns;
         play_end();
         /* The device loses the microsecond between two kernels, and what fences take. */
@@ -42,14 +42,14 @@ static void shares_among(uint64_t from, unsigned first, unsigned count, double b
 
     for (unsigned i = first; i < first + count; i++) {
         weights += tenants[i].session.sched.entity.weight;
-        all += work_in_window(&tenants[i], from);
+        all += work_in_interval(&tenants[i], from);
     }
     if (all < busy * (double)INTERVAL_NS)
         fail_msg("%u tenants did %.1f ms of work", count, all / 1e6);
     for (unsigned i = first; i < first + count; i++) {
         const struct tenant *tenant = &tenants[i];
         double wanted = all * tenant->session.sched.entity.weight / weights;
-        double had = work_in_window(tenant, from);
+        double had = work_in_interval(tenant, from);
         /* The window may hold a kernel more or less, where their lengths differ. */
         double most = 0.05 * wanted + (double)tenant->ns * (tenant->dice ? 1 : 0.25);
         if (had < wanted - most || had > wanted + most)
@@ -61,7 +61,7 @@ static void shares_among(uint64_t from, unsigned first, unsigned count, double b
 
 static void shares_check(double busy)
 {
-    shares_among(window_play(), 0, tenant_count, busy);
+    shares_among(interval_play(), 0, tenant_count, busy);
 }
 
 static void tenant_set(unsigned index, size_t length, uint32_t weight)
@@ -151,7 +151,7 @@ static void a_lone_tenant_of_any_width_has_the_device(void **state)
         play_begin(1);
         gpu_speed(speeds[0]);
         tenant_grid(0, length, widths[width], 1);
-        double work = work_in_window(&tenants[0], window_play()) / (double)INTERVAL_NS;
+        double work = work_in_interval(&tenants[0], interval_play()) / (double)INTERVAL_NS;
         play_end();
         assert_true(work > 0.9);
         grid_part[width][length] = 1 / work;
@@ -225,9 +225,9 @@ static void who_once_had_a_wide_kernel_is_in_nobodys_way_any_more(void **state)
     play_until(now + RUN_NS);
     for (unsigned i = 1; i < tenant_count; i++)
         tenants[i].session.round.pending = 1;
-    uint64_t from = window_play();
+    uint64_t from = interval_play();
     for (unsigned i = 0; i < tenant_count; i++) {
-        double had = work_in_window(&tenants[i], from) / (double)INTERVAL_NS;
+        double had = work_in_interval(&tenants[i], from) / (double)INTERVAL_NS;
         if (had < 0.9)
             fail_msg("tenant %u ran %.3f of the time", i, had);
     }
@@ -250,12 +250,12 @@ static void who_fills_little_keeps_nobody_off_and_is_owed_nothing(void **state)
         }
         tenant_grid(0, 0, 1, 1);
         tenants[0].sms = sms;
-        uint64_t from = window_play();
+        uint64_t from = interval_play();
         shares_among(from, 1, 2, 0.9);
-        assert_true(work_in_window(&tenants[0], from) > 0.9 * (double)INTERVAL_NS);
+        assert_true(work_in_interval(&tenants[0], from) > 0.9 * (double)INTERVAL_NS);
         tenant_grid(0, 0, widths[4], 1);
         tenants[0].sms = 0;
-        shares_among(window_play(), 0, 3, 0.75);
+        shares_among(interval_play(), 0, 3, 0.75);
         play_end();
     }
 }
@@ -303,9 +303,9 @@ static void who_shares_no_sms_waits_for_nobody(void **state)
             tenant_set(i, length[i], 1 + 7 * i);
             tenant_place(i, i);
         }
-        uint64_t from = window_play();
+        uint64_t from = interval_play();
         for (unsigned i = 0; i < 2; i++) {
-            double had = work_in_window(&tenants[i], from) / (double)INTERVAL_NS;
+            double had = work_in_interval(&tenants[i], from) / (double)INTERVAL_NS;
             double off = tenants[i].kernel.wave_ns / alone_wave_ns[length[i]];
             if (had < 0.97 || off < 0.9 || off > 1.1)
                 fail_msg(
@@ -326,7 +326,7 @@ static void shares_follow_the_weights_in_each_half(void **state)
         tenant_set(i, i % 4, 1 + i % 3);
         tenant_place(i, i / 3);
     }
-    uint64_t from = window_play();
+    uint64_t from = interval_play();
     shares_among(from, 0, 3, 0.97);
     shares_among(from, 3, 3, 0.97);
     play_end();

@@ -209,7 +209,7 @@ static bool chunk_put(uint64_t at, uint64_t count)
 {
     if (!space_put(&session.memory.window, BASE + at * GRANULE, count * GRANULE, NULL))
         return false;
-    assert_int_equal(sinks_open(&session, BASE + at * GRANULE, count * GRANULE), CUDA_SUCCESS);
+    assert_int_equal(sinks_uncover(&session, BASE + at * GRANULE, count * GRANULE), CUDA_SUCCESS);
     for (uint64_t i = at; i < at + count; i++) {
         assert_int_equal(map[i], 0);
         map[i] = CHUNK;
@@ -223,7 +223,7 @@ static void chunk_drop(struct place *place)
 
     for (uint64_t i = at; i < at + place->size / GRANULE; i++)
         map[i] = 0;
-    assert_int_equal(sinks_close(&session, place->address, place->size), CUDA_SUCCESS);
+    assert_int_equal(sinks_cover_place(&session, place->address, place->size), CUDA_SUCCESS);
     space_remove(&session.memory.window, place);
 }
 
@@ -283,7 +283,7 @@ static void a_sink_that_cannot_be_mapped_is_a_hole(void **state)
     assert_int_equal(sinks_cover(&session, BASE, GRANULES * GRANULE), CUDA_SUCCESS);
     assert_false(session.memory.hole);
     fail_from = maps_made + 3;
-    assert_int_equal(sinks_open(&session, BASE + 5 * GRANULE, GRANULE), CUDA_ERROR_UNKNOWN);
+    assert_int_equal(sinks_uncover(&session, BASE + 5 * GRANULE, GRANULE), CUDA_ERROR_UNKNOWN);
     assert_true(session.memory.hole);
 }
 

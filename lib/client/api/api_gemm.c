@@ -163,7 +163,7 @@ static gs_status gemm_give(struct session *session, const gs_gemm_params *p,
 {
     const struct rec_gemm record = record_of(p);
     struct stream *stream;
-    void *place;
+    void *reserved;
     gs_status status = product_prepare(session, &record);
 
     if (status == GS_OK)
@@ -174,9 +174,9 @@ static gs_status gemm_give(struct session *session, const gs_gemm_params *p,
     if (status == GS_OK)
         status = memory_checks(session, p, extents);
     if (status == GS_OK)
-        status = stream_reserve(session, stream, sizeof(record), &place);
+        status = stream_reserve(session, stream, sizeof(record), &reserved);
     if (status == GS_OK) {
-        memcpy(place, &record, sizeof(record));
+        memcpy(reserved, &record, sizeof(record));
         stream_commit(session, stream, sizeof(record));
     }
     return stream_unlock(stream, status);

@@ -1,4 +1,5 @@
-/* api_graph.c - recording graphs, changing, launching and destroying them. */
+/* api_graph.c - recording graphs, changing, launching and destroying them. A graph of more than
+ * SEG_GRAPH_NODES steps is made of sections, each of which is a graph of the server's. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -146,7 +147,7 @@ static const struct rec_header *record_at(const struct recording *recording, siz
 
 /* The bytes of the next records that one graph of the server takes. *steps: how many, but for those
  * that say what the next one waits for, which stay with that one. */
-static size_t piece_bytes(const struct recording *recording, size_t from, uint32_t *steps)
+static size_t section_bytes(const struct recording *recording, size_t from, uint32_t *steps)
 {
     size_t to = from, at = from;
 
@@ -162,8 +163,9 @@ static size_t piece_bytes(const struct recording *recording, size_t from, uint32
     return to - from;
 }
 
-/* The steps that a piece waits for get their numbers in that piece; earlier pieces have ended. */
-static void piece_number(unsigned char *records, size_t bytes, uint32_t first)
+/* The steps that a section waits for get their numbers in that section; earlier sections have
+ * ended. */
+static void section_number(unsigned char *records, size_t bytes, uint32_t first)
 {
     for (size_t at = 0; at < bytes; at += ((struct rec_header *)(void *)(records + at))->size) {
         struct rec_after *after = (void *)(records + at);
@@ -178,28 +180,28 @@ static void piece_number(unsigned char *records, size_t bytes, uint32_t first)
 }
 
 /* How many graphs of the server it takes, and the bytes of the largest. */
-static uint32_t pieces_count(const struct recording *recording, size_t *largest)
+static uint32_t sections_count(const struct recording *recording, size_t *largest)
 {
     uint32_t count = 0, steps;
 
     *largest = 0;
     for (size_t from = 0, bytes; from < recording->size; from += bytes) {
-        bytes = piece_bytes(recording, from, &steps);
+        bytes = section_bytes(recording, from, &steps);
         *largest = bytes > *largest ? bytes : *largest;
         count++;
     }
     return count;
 }
 
-static gs_status piece_create(struct session *session, const struct host_block *block,
-                              const unsigned char *records, size_t bytes, uint32_t first,
-                              struct graph *graph)
+static gs_status section_create(struct session *session, const struct host_block *block,
+                                const unsigned char *records, size_t bytes, uint32_t first,
+                                struct graph *graph)
 {
     struct sync_request request = {.op = REQ_GRAPH_CREATE, .arg = {block->id, bytes}};
     gs_status status;
 
     memcpy(block->address, records, bytes);
-    piece_number(block->address, bytes, first);
+    section_number(block->address, bytes, first);
     status = freed_request(session, &request);
     if (status == GS_OK)
         graph->id[graph->count++] = (uint32_t)request.ret[0];
@@ -220,8 +222,8 @@ static gs_status graph_create_request(struct session *session, const struct reco
     if (status != GS_OK)
         return status;
     for (size_t from = 0, bytes; from < recording->size && status == GS_OK; from += bytes) {
-        bytes = piece_bytes(recording, from, &steps);
-        status = piece_create(session, &block, recording->bytes + from, bytes, first, graph);
+        bytes = section_bytes(recording, from, &steps);
+        status = section_create(session, &block, recording->bytes + from, bytes, first, graph);
         first += steps;
     }
     if (status != GS_OK) {
@@ -264,7 +266,7 @@ static gs_status graph_make(struct session *session, struct recording *recording
 
     if (recording->failed != GS_OK)
         return error_set(recording->failed, "the recording failed: %s", recording->message);
-    count = pieces_count(recording, &largest);
+    count = sections_count(recording, &largest);
     graph = calloc(1, sizeof(*graph) + count * sizeof(graph->id[0]));
     if (!graph)
         return error_set(GS_ERR_NO_MEMORY, "no memory for a graph");
@@ -358,22 +360,22 @@ gs_status gs_graph_enable(gs_graph handle, const unsigned *steps, unsigned count
 
 /* Puts the launch of one of the server's graphs into the ring, with what is changed of it. A change
  * while the ring is waited for counts. */
-static gs_status piece_record(struct session *session, struct stream *stream, struct graph *graph,
-                              uint32_t piece)
+static gs_status section_record(struct session *session, struct stream *stream, struct graph *graph,
+                                uint32_t section)
 {
     struct rec_graph *record;
     uint32_t changes, size;
     gs_status status;
 
     do {
-        changes = graph_difference_size(graph->changes, piece);
+        changes = graph_difference_size(graph->changes, section);
         size = ring_round((uint32_t)sizeof(*record) + changes);
         status = stream_reserve(session, stream, size, (void **)&record);
         if (status != GS_OK)
             return status;
-    } while (!graph_difference_copy(graph->changes, piece, record + 1, changes));
+    } while (!graph_difference_copy(graph->changes, section, record + 1, changes));
     *record = (struct rec_graph){
-        .h = {.op = REC_GRAPH, .size = size}, .graph = graph->id[piece], .changes = changes};
+        .h = {.op = REC_GRAPH, .size = size}, .graph = graph->id[section], .changes = changes};
     stream_commit(session, stream, size);
     return GS_OK;
 }
@@ -385,7 +387,7 @@ static gs_status graph_record(struct session *session, struct stream *stream, gs
     gs_status status = graph_find(session, handle, &graph);
 
     for (uint32_t i = 0; status == GS_OK && i < graph->count; i++)
-        status = piece_record(session, stream, graph, i);
+        status = section_record(session, stream, graph, i);
     return status;
 }
 

@@ -282,15 +282,15 @@ gs_status gs_host_alloc(gs_session handle, size_t size, void **ptr)
 static gs_status block_of_other(struct session *session, gs_session handle, void *ptr,
                                 struct session **other, struct host_block *block)
 {
-    enum host_place place = HOST_ORDINARY;
+    enum host_kind kind = HOST_ORDINARY;
     uint64_t offset;
     uint32_t id;
     gs_status status = session_use(handle_decode(handle), HANDLE_SESSION, other);
 
     if (status != GS_OK)
         return status;
-    status = memory_host_find(session, ptr, 1, &place, &id, &offset);
-    if (status == GS_OK && place == HOST_IN_BLOCK)
+    status = memory_host_find(session, ptr, 1, &kind, &id, &offset);
+    if (status == GS_OK && kind == HOST_IN_BLOCK)
         status = error_set(GS_ERR_INVALID_VALUE, "the session has the block at %p already", ptr);
     if (status == GS_OK)
         status = memory_host_own(*other, ptr, block);

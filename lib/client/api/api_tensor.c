@@ -27,7 +27,7 @@ static void map_fill(struct req_tensor_map *map, const gs_tensor_map_desc *desc)
 }
 
 /* Where the map of these values is kept. */
-static struct tensor_map *map_place(struct session *session, const struct req_tensor_map *asked)
+static struct tensor_map *map_slot(struct session *session, const struct req_tensor_map *asked)
 {
     static const uint64_t key[2];
 
@@ -37,7 +37,7 @@ static struct tensor_map *map_place(struct session *session, const struct req_te
 static bool map_find(struct session *session, const struct req_tensor_map *asked,
                      gs_tensor_map *map)
 {
-    const struct tensor_map *kept = map_place(session, asked);
+    const struct tensor_map *kept = map_slot(session, asked);
 
     pthread_mutex_lock(&session->object_lock);
     const bool found = memcmp(&kept->asked, asked, sizeof(*asked)) == 0;
@@ -51,7 +51,7 @@ static void map_keep(struct session *session, const struct req_tensor_map *asked
                      const gs_tensor_map *map)
 {
     pthread_mutex_lock(&session->object_lock);
-    *map_place(session, asked) = (struct tensor_map){*asked, *map};
+    *map_slot(session, asked) = (struct tensor_map){*asked, *map};
     pthread_mutex_unlock(&session->object_lock);
 }
 

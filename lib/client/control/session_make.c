@@ -1,5 +1,5 @@
 /*
- * session_make.c - see session_make.h. This file stands above the rooms whose parts a session
+ * session_make.c - see session_make.h. This file stands above the folders whose parts a session
  * holds, so that session/ needs to know none of them.
  */
 #include "client/control/session_make.h"
@@ -98,7 +98,7 @@ void session_free(struct session *session)
 {
     if (!session)
         return;
-    for (unsigned i = 0; i < MAPPED_PLACES; i++) {
+    for (unsigned i = 0; i < MAPPED_SLOTS; i++) {
         if (session->mapped[i])
             session_unmap(session, i, session->mapped[i]);
     }

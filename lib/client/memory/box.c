@@ -1,7 +1,7 @@
 /*
  * box.c - see box.h.
  *
- * A box is one record if the device can reach both sides; else it goes piece by piece through the
+ * A box is one record if the device can reach both sides; else it goes tile by tile through the
  * staging chunks, packed: whole slices where they are small, else rows, else parts of a row. As in
  * copy.c, a copy holds its stream's lock from its beginning to its end.
  *
@@ -36,7 +36,7 @@ struct box {
 };
 
 /* A part of the box, and where it begins there. */
-struct piece {
+struct tile {
     uint64_t x, y, z, width, height, depth;
 };
 
@@ -69,7 +69,7 @@ static gs_status side_array(struct session *session, const gs_memcpy_3d_params *
             "the %s's box begins at byte %zu of a row or is %zu bytes wide; a texel of "
             "the array has %llu bytes",
             what, given->x, params->width, (ull)texel);
-    side->record = (struct rec_box_side){.place = REC_BOX_ARRAY,
+    side->record = (struct rec_box_side){.memory = REC_BOX_ARRAY,
                                          .object = array->id,
                                          .at = given->x,
                                          .pitch = given->y,
@@ -122,12 +122,12 @@ static gs_status side_host(struct session *session, const gs_memcpy_side *given,
                            struct side *side)
 {
     unsigned char *host = (unsigned char *)given->host + offset;
-    enum host_place place;
-    gs_status status = memory_host_find(session, host, side->bytes, &place, &side->record.object,
-                                        &side->record.at);
+    enum host_kind kind;
+    gs_status status =
+        memory_host_find(session, host, side->bytes, &kind, &side->record.object, &side->record.at);
 
-    side->record.place = REC_BOX_HOST;
-    if (status == GS_OK && place == HOST_ORDINARY)
+    side->record.memory = REC_BOX_HOST;
+    if (status == GS_OK && kind == HOST_ORDINARY)
         side->ordinary = host;
     return status;
 }
@@ -147,31 +147,30 @@ static gs_status side_take(struct session *session, const gs_memcpy_3d_params *p
         return status;
     if (!given->device)
         return side_host(session, given, offset, side);
-    side->record.place = REC_BOX_DEVICE;
+    side->record.memory = REC_BOX_DEVICE;
     side->record.at = given->device + offset;
     return memory_check(session, side->record.at, side->bytes, what);
 }
 
 /* ---- Records --------------------------------------------------------------------------------- */
 
-/* The side's record of a piece. */
-static struct rec_box_side side_of(const struct side *side, const struct piece *piece)
+/* The side's record of a tile. */
+static struct rec_box_side side_of(const struct side *side, const struct tile *tile)
 {
     struct rec_box_side record = side->record;
 
-    if (record.place == REC_BOX_ARRAY) {
-        record.at += piece->x;
-        record.pitch += piece->y;
-        record.rows += piece->z;
+    if (record.memory == REC_BOX_ARRAY) {
+        record.at += tile->x;
+        record.pitch += tile->y;
+        record.rows += tile->z;
     } else {
-        record.at += (piece->z * record.rows + piece->y) * record.pitch + piece->x;
+        record.at += (tile->z * record.rows + tile->y) * record.pitch + tile->x;
     }
     return record;
 }
 
-static gs_status box_record(struct session *session, struct stream *stream,
-                            const struct piece *piece, const struct rec_box_side *dst,
-                            const struct rec_box_side *src)
+static gs_status box_record(struct session *session, struct stream *stream, const struct tile *tile,
+                            const struct rec_box_side *dst, const struct rec_box_side *src)
 {
     struct rec_box *record;
     gs_status status = stream_reserve(session, stream, sizeof(*record), (void **)&record);
@@ -180,9 +179,9 @@ static gs_status box_record(struct session *session, struct stream *stream,
         return status;
     *record = (struct rec_box){
         .h = {.op = REC_BOX, .size = sizeof(*record)},
-        .height = (uint32_t)piece->height,
-        .depth = (uint32_t)piece->depth,
-        .width = piece->width,
+        .height = (uint32_t)tile->height,
+        .depth = (uint32_t)tile->depth,
+        .width = tile->width,
         .dst = *dst,
         .src = *src,
     };
@@ -197,8 +196,8 @@ static uint64_t least(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
-/* Cuts the largest piece that a chunk of `room` bytes holds off the box, at `at`. */
-static struct piece piece_cut(const struct box *box, struct piece at, uint64_t room)
+/* Cuts the largest tile that a chunk of `room` bytes holds off the box, at `at`. */
+static struct tile tile_cut(const struct box *box, struct tile at, uint64_t room)
 {
     at.width = box->width;
     at.height = at.depth = 1;
@@ -213,44 +212,42 @@ static struct piece piece_cut(const struct box *box, struct piece at, uint64_t r
     return at;
 }
 
-/* Moves `at` to where the piece ends. Returns false at the end of the box. */
-static bool piece_next(const struct box *box, struct piece *at, const struct piece *piece)
+/* Moves `at` to where the tile ends. Returns false at the end of the box. */
+static bool tile_next(const struct box *box, struct tile *at, const struct tile *tile)
 {
-    at->x += piece->width;
+    at->x += tile->width;
     if (at->x < box->width)
         return true;
     at->x = 0;
-    at->y += piece->height;
+    at->y += tile->height;
     if (at->y < box->height)
         return true;
     at->y = 0;
-    at->z += piece->depth;
+    at->z += tile->depth;
     return at->z < box->depth;
 }
 
-/* Copies a piece's rows between a chunk, where they are packed, and ordinary memory. */
-static void piece_move(const struct side *side, const struct piece *piece, unsigned char *chunk,
-                       enum bulk_way way, uint64_t total)
+/* Copies a tile's rows between a chunk, where they are packed, and ordinary memory. */
+static void tile_move(const struct side *side, const struct tile *tile, unsigned char *chunk,
+                      enum bulk_way way, uint64_t total)
 {
     const uint64_t pitch = side->record.pitch;
-    unsigned char *at =
-        side->ordinary + (piece->z * side->record.rows + piece->y) * pitch + piece->x;
+    unsigned char *at = side->ordinary + (tile->z * side->record.rows + tile->y) * pitch + tile->x;
 
-    for (uint64_t z = 0; z < piece->depth; z++) {
-        for (uint64_t y = 0; y < piece->height; y++) {
+    for (uint64_t z = 0; z < tile->depth; z++) {
+        for (uint64_t y = 0; y < tile->height; y++) {
             unsigned char *row = at + (z * side->record.rows + y) * pitch;
             if (way == BULK_IN)
-                bulk_copy(way, chunk, row, piece->width, total);
+                bulk_copy(way, chunk, row, tile->width, total);
             else
-                bulk_copy(way, row, chunk, piece->width, total);
-            chunk += piece->width;
+                bulk_copy(way, row, chunk, tile->width, total);
+            chunk += tile->width;
         }
     }
 }
 
-static gs_status piece_stage(struct session *session, struct stream *stream,
-                             struct staging *staging, const struct box *box,
-                             const struct piece *piece)
+static gs_status tile_stage(struct session *session, struct stream *stream, struct staging *staging,
+                            const struct box *box, const struct tile *tile)
 {
     const bool in = box->src.ordinary;
     uint32_t chunk;
@@ -259,21 +256,21 @@ static gs_status piece_stage(struct session *session, struct stream *stream,
     if (status != GS_OK)
         return status;
     unsigned char *memory = staging->base + (uint64_t)chunk * staging->chunk_bytes;
-    const struct rec_box_side packed = {.place = REC_BOX_HOST,
+    const struct rec_box_side packed = {.memory = REC_BOX_HOST,
                                         .object = staging->block,
                                         .at = (uint64_t)chunk * staging->chunk_bytes,
-                                        .pitch = piece->width,
-                                        .rows = piece->height};
-    const struct rec_box_side other = side_of(in ? &box->dst : &box->src, piece);
+                                        .pitch = tile->width,
+                                        .rows = tile->height};
+    const struct rec_box_side other = side_of(in ? &box->dst : &box->src, tile);
     /* Rows by themselves are too short for the streaming stores of large copies. */
     if (in)
-        piece_move(&box->src, piece, memory, BULK_IN, piece->width);
-    status = in ? box_record(session, stream, piece, &other, &packed)
-                : box_record(session, stream, piece, &packed, &other);
+        tile_move(&box->src, tile, memory, BULK_IN, tile->width);
+    status = in ? box_record(session, stream, tile, &other, &packed)
+                : box_record(session, stream, tile, &packed, &other);
     if (status == GS_OK && !in) {
         status = wait_position(session, stream->number, stream->tail);
         if (status == GS_OK)
-            piece_move(&box->dst, piece, memory, BULK_OUT, piece->width);
+            tile_move(&box->dst, tile, memory, BULK_OUT, tile->width);
     }
     staging_give(staging, chunk, stream->number, stream->tail);
     return status;
@@ -284,14 +281,14 @@ static gs_status box_staged(struct session *session, struct stream *stream, cons
     const bool small = times_plus(box->width, box->height * box->depth, 0) <= STAGING_SMALL_CHUNK;
     struct staging *staging =
         small ? &session->memory->staging_small : &session->memory->staging_large;
-    struct piece at = {0}, piece;
+    struct tile at = {0}, tile;
     gs_status status = staging_prepare(session, staging);
     bool more = true;
 
     while (status == GS_OK && more) {
-        piece = piece_cut(box, at, staging->chunk_bytes);
-        status = piece_stage(session, stream, staging, box, &piece);
-        more = piece_next(box, &at, &piece);
+        tile = tile_cut(box, at, staging->chunk_bytes);
+        status = tile_stage(session, stream, staging, box, &tile);
+        more = tile_next(box, &at, &tile);
     }
     return status;
 }
@@ -303,7 +300,7 @@ static gs_status box_queue(struct session *session, struct stream *stream,
                            const gs_memcpy_3d_params *params)
 {
     struct box box = {.width = params->width, .height = params->height, .depth = params->depth};
-    const struct piece whole = {
+    const struct tile whole = {
         .width = params->width, .height = params->height, .depth = params->depth};
     gs_status status = side_take(session, params, &params->dst, "destination", &box.dst);
 
@@ -311,7 +308,7 @@ static gs_status box_queue(struct session *session, struct stream *stream,
         status = side_take(session, params, &params->src, "source", &box.src);
     if (status != GS_OK)
         return status;
-    if (box.dst.record.place == REC_BOX_HOST && box.src.record.place == REC_BOX_HOST)
+    if (box.dst.record.memory == REC_BOX_HOST && box.src.record.memory == REC_BOX_HOST)
         return error_set(GS_ERR_INVALID_VALUE, "both sides of the box are host memory");
     if (params->height > UINT32_MAX || params->depth > UINT32_MAX)
         return error_set(GS_ERR_INVALID_VALUE, "a box of %zu x %zu rows; the most is 2^32 - 1",

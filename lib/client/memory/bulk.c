@@ -17,7 +17,7 @@ static void stream_copy(unsigned char *dst, const unsigned char *src, size_t siz
 {
     size_t head = (16 - (uintptr_t)dst % 16) % 16;
 
-    if (head > size) /* the last piece of a copy may have a single byte */
+    if (head > size) /* the last slice of a copy may have a single byte */
         head = size;
     memcpy(dst, src, head);
     for (dst += head, src += head, size -= head; size >= 64; dst += 64, src += 64, size -= 64) {
@@ -41,12 +41,12 @@ static void stream_copy(unsigned char *dst, const unsigned char *src, size_t siz
 }
 #endif
 
-#define AWAKE_NS 50000u /* the helper polls for the next piece this long before it sleeps */
+#define AWAKE_NS 50000u /* the helper polls for the next slice this long before it sleeps */
 
 enum { HELPER_NONE, HELPER_RUNS, HELPER_REFUSED };
 enum work { WORK_NONE, WORK_OFFERED /* dst, src and size are for the helper */, WORK_TAKEN };
 
-struct piece {
+struct slice {
     void (*copy)(unsigned char *dst, const unsigned char *src, size_t size);
     unsigned char *dst;
     const unsigned char *src;
@@ -58,17 +58,17 @@ static struct {
     int state;
     _Atomic uint32_t work; /* enum work; a futex */
     _Atomic bool asleep;
-    struct piece piece;
+    struct slice slice;
 } helper = {.owner = PTHREAD_MUTEX_INITIALIZER};
 
-/* Waits for a piece. The next piece of a copy follows within some 20 us, which is less than a
+/* Waits for a slice. The next slice of a copy follows within some 20 us, which is less than a
  * sleeping thread needs to wake up. */
 static void helper_wait(void)
 {
     uint64_t until = clock_ns() + AWAKE_NS;
     uint32_t offered = WORK_OFFERED;
 
-    /* acquire: pairs with helper_give, which stores the piece before */
+    /* acquire: pairs with helper_give, which stores the slice before */
     while (!atomic_compare_exchange_weak_explicit(&helper.work, &offered, WORK_TAKEN,
                                                   memory_order_acquire, memory_order_relaxed)) {
         offered = WORK_OFFERED;
@@ -89,17 +89,17 @@ static void *helper_main(void *unused)
     (void)unused;
     for (;;) {
         helper_wait();
-        helper.piece.copy(helper.piece.dst, helper.piece.src, helper.piece.size);
+        helper.slice.copy(helper.slice.dst, helper.slice.src, helper.slice.size);
         /* release: pairs with helper_await; the bytes are copied before */
         atomic_store_explicit(&helper.work, WORK_NONE, memory_order_release);
     }
     return NULL;
 }
 
-static void helper_give(const struct piece *piece)
+static void helper_give(const struct slice *slice)
 {
-    helper.piece = *piece;
-    /* seq_cst: after the piece, for helper_wait; and before `asleep` is read */
+    helper.slice = *slice;
+    /* seq_cst: after the slice, for helper_wait; and before `asleep` is read */
     atomic_store(&helper.work, WORK_OFFERED);
     if (atomic_load(&helper.asleep))
         futex_wake(&helper.work);
@@ -116,8 +116,8 @@ static bool helper_awake(void)
     return false;
 }
 
-/* Waits until the helper has copied its piece. False: the helper is not awake yet, which may take
- * longer than the piece, and the caller copies the piece itself. */
+/* Waits until the helper has copied its slice. False: the helper is not awake yet, which may take
+ * longer than the slice, and the caller copies the slice itself. */
 static bool helper_await(void)
 {
     uint32_t offered = WORK_OFFERED;
@@ -174,19 +174,19 @@ static void plain_copy(unsigned char *dst, const unsigned char *src, size_t size
 void bulk_copy(enum bulk_way way, void *dst, const void *src, size_t size, size_t total)
 {
     const bool streams = total >= (way == BULK_IN ? BULK_STREAM_IN : BULK_STREAM_OUT);
-    struct piece piece = {streams ? stream_copy : plain_copy, dst, src, size};
+    struct slice slice = {streams ? stream_copy : plain_copy, dst, src, size};
 
     if (!helper_take(total)) {
-        piece.copy(piece.dst, piece.src, piece.size);
+        slice.copy(slice.dst, slice.src, slice.size);
         return;
     }
     const size_t half = size / 2 / 64 * 64;
-    piece.dst += half;
-    piece.src += half;
-    piece.size -= half;
-    helper_give(&piece);
-    piece.copy(dst, src, half);
+    slice.dst += half;
+    slice.src += half;
+    slice.size -= half;
+    helper_give(&slice);
+    slice.copy(dst, src, half);
     if (!helper_await())
-        piece.copy(piece.dst, piece.src, piece.size);
+        slice.copy(slice.dst, slice.src, slice.size);
     pthread_mutex_unlock(&helper.owner);
 }

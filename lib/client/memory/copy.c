@@ -15,13 +15,13 @@
 #include "client/submit/submit.h"
 #include "client/submit/wait.h"
 
-uint64_t copy_piece(uint64_t size)
+uint64_t copy_slice(uint64_t size)
 {
-    uint64_t piece = size / STAGING_PIECES / STAGING_PIECE_MIN * STAGING_PIECE_MIN;
+    uint64_t slice = size / STAGING_SLICES / STAGING_SLICE_MIN * STAGING_SLICE_MIN;
 
-    if (piece < STAGING_PIECE_MIN)
-        return STAGING_PIECE_MIN;
-    return piece < STAGING_LARGE_CHUNK ? piece : STAGING_LARGE_CHUNK;
+    if (slice < STAGING_SLICE_MIN)
+        return STAGING_SLICE_MIN;
+    return slice < STAGING_LARGE_CHUNK ? slice : STAGING_LARGE_CHUNK;
 }
 
 static gs_status copy_record(struct session *session, struct stream *stream,
@@ -48,7 +48,7 @@ static gs_status copy_record(struct session *session, struct stream *stream,
 /* ---- Ordinary memory ---- */
 
 static gs_status staged_to_device(struct session *session, struct stream *stream,
-                                  struct staging *staging, const struct copy *copy, uint64_t piece)
+                                  struct staging *staging, const struct copy *copy, uint64_t slice)
 {
     for (uint64_t done = 0, bytes; done < copy->size; done += bytes) {
         uint32_t chunk;
@@ -58,7 +58,7 @@ static gs_status staged_to_device(struct session *session, struct stream *stream
         if (status != GS_OK)
             return status;
         offset = (uint64_t)chunk * staging->chunk_bytes;
-        bytes = copy->size - done < piece ? copy->size - done : piece;
+        bytes = copy->size - done < slice ? copy->size - done : slice;
         bulk_copy(BULK_IN, staging->base + offset, (const unsigned char *)copy->host + done, bytes,
                   copy->size);
         status = copy_record(session, stream, REC_HTOD, staging->block, copy->device + done, offset,
@@ -82,11 +82,11 @@ struct readahead {
 };
 
 static gs_status readahead_fill(struct session *session, struct stream *stream,
-                                struct staging *staging, const struct copy *copy, uint64_t piece,
+                                struct staging *staging, const struct copy *copy, uint64_t slice,
                                 struct readahead *ahead)
 {
     while (ahead->queued < copy->size && ahead->count < staging->count) {
-        uint64_t left = copy->size - ahead->queued, bytes = left < piece ? left : piece;
+        uint64_t left = copy->size - ahead->queued, bytes = left < slice ? left : slice;
         uint32_t chunk, n = (ahead->first + ahead->count) % STAGING_CHUNKS_MAX;
         gs_status status = staging_take(session, staging, ahead->count == 0, &chunk);
 
@@ -111,14 +111,14 @@ static gs_status readahead_fill(struct session *session, struct stream *stream,
 }
 
 static gs_status staged_to_host(struct session *session, struct stream *stream,
-                                struct staging *staging, const struct copy *copy, uint64_t piece)
+                                struct staging *staging, const struct copy *copy, uint64_t slice)
 {
     struct readahead ahead = {0};
     uint64_t done = 0;
     gs_status status = GS_OK;
 
     while (done < copy->size && status == GS_OK) {
-        status = readahead_fill(session, stream, staging, copy, piece, &ahead);
+        status = readahead_fill(session, stream, staging, copy, slice, &ahead);
         if (status == GS_OK)
             status = wait_position(session, stream->number, ahead.entry[ahead.first].position);
         if (status != GS_OK)
@@ -146,15 +146,15 @@ static gs_status copy_staged(struct session *session, struct stream *stream,
     bool small = copy->size <= STAGING_SMALL_CHUNK;
     struct staging *staging =
         small ? &session->memory->staging_small : &session->memory->staging_large;
-    uint64_t piece = small ? copy->size : copy_piece(copy->size);
+    uint64_t slice = small ? copy->size : copy_slice(copy->size);
     gs_status status = stream_not_recording(stream, "a copy of ordinary host memory");
 
     if (status == GS_OK)
         status = staging_prepare(session, staging);
     if (status != GS_OK)
         return status;
-    return copy->kind == REC_HTOD ? staged_to_device(session, stream, staging, copy, piece)
-                                  : staged_to_host(session, stream, staging, copy, piece);
+    return copy->kind == REC_HTOD ? staged_to_device(session, stream, staging, copy, slice)
+                                  : staged_to_host(session, stream, staging, copy, slice);
 }
 
 /* ---- All ---- */
@@ -162,17 +162,17 @@ static gs_status copy_staged(struct session *session, struct stream *stream,
 static gs_status copy_with_host(struct session *session, struct stream *stream,
                                 const struct copy *copy)
 {
-    enum host_place place;
+    enum host_kind kind;
     uint32_t id;
     uint64_t offset;
-    gs_status status = memory_host_find(session, copy->host, copy->size, &place, &id, &offset);
+    gs_status status = memory_host_find(session, copy->host, copy->size, &kind, &id, &offset);
 
     if (status == GS_OK)
         status = memory_check(session, copy->device, copy->size,
                               copy->kind == REC_HTOD ? "destination" : "source");
     if (status != GS_OK)
         return status;
-    if (place == HOST_ORDINARY)
+    if (kind == HOST_ORDINARY)
         return copy_staged(session, stream, copy);
     if (copy->kind == REC_HTOD)
         return copy_record(session, stream, REC_HTOD, id, copy->device, offset, copy->size);

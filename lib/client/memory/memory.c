@@ -140,7 +140,7 @@ void memory_forget_module(struct session *session, uint64_t module)
 }
 
 gs_status memory_host_find(struct session *session, const void *address, uint64_t size,
-                           enum host_place *place, uint32_t *id, uint64_t *offset)
+                           enum host_kind *kind, uint32_t *id, uint64_t *offset)
 {
     uint64_t at = (uint64_t)(uintptr_t)address;
     const struct range *range;
@@ -149,11 +149,11 @@ gs_status memory_host_find(struct session *session, const void *address, uint64_
     if (at + size < at)
         return error_set(GS_ERR_INVALID_POINTER, "host memory %p + %llu bytes wraps around",
                          address, (ull)size);
-    *place = HOST_ORDINARY;
+    *kind = HOST_ORDINARY;
     pthread_rwlock_rdlock(&session->memory->lock);
     range = range_map_near(&session->memory->host, at);
     if (range && range_holds(range, at, size)) {
-        *place = HOST_IN_BLOCK;
+        *kind = HOST_IN_BLOCK;
         *id = (uint32_t)range->value;
         *offset = at - range->base;
     } else if (range && range->base < at + size) {

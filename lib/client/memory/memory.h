@@ -54,12 +54,12 @@ gs_status memory_take(struct session *session, uint64_t base, uint64_t *size, bo
 /* Removes the global variables of a module. */
 void memory_forget_module(struct session *session, uint64_t module);
 
-enum host_place { HOST_ORDINARY, HOST_IN_BLOCK };
+enum host_kind { HOST_ORDINARY, HOST_IN_BLOCK };
 /* Tells whether host memory is inside a block of gs_host_alloc (then sets *id and *offset) or
  * outside all blocks. GS_ERR_INVALID_POINTER: it crosses an end of a block, which is always a
  * mistake. */
 gs_status memory_host_find(struct session *session, const void *address, uint64_t size,
-                           enum host_place *place, uint32_t *id, uint64_t *offset);
+                           enum host_kind *kind, uint32_t *id, uint64_t *offset);
 /* Tells where kernels reach an address in a block. GS_ERR_INVALID_POINTER: it is in none.
  * GS_ERR_NOT_SUPPORTED: they do not. */
 gs_status memory_host_device(struct session *session, const void *address, uint64_t *device);

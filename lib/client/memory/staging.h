@@ -16,15 +16,15 @@
 
 #include "gshare.h"
 
-/* These figures tune copies. A small copy is one record. A large copy is cut into pieces, so that
- * the device moves one piece while the CPU copies the next: into STAGING_PIECES pieces, unless they
- * would be smaller than STAGING_PIECE_MIN, which is not worth a record, or larger than a chunk. */
+/* These figures tune copies. A small copy is one record. A large copy is cut into slices, so that
+ * the device moves one slice while the CPU copies the next: into STAGING_SLICES slices, unless they
+ * would be smaller than STAGING_SLICE_MIN, which is not worth a record, or larger than a chunk. */
 #define STAGING_SMALL_CHUNK (64u << 10)
 #define STAGING_SMALL_COUNT 8u
 #define STAGING_LARGE_CHUNK (1u << 20)
 #define STAGING_LARGE_COUNT 8u
-#define STAGING_PIECES      8u
-#define STAGING_PIECE_MIN   (64u << 10)
+#define STAGING_SLICES      8u
+#define STAGING_SLICE_MIN   (64u << 10)
 #define STAGING_CHUNKS_MAX  8u
 
 struct session;

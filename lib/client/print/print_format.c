@@ -263,12 +263,12 @@ static enum print_kind format_add(struct text *text, struct record *record, unsi
 static enum print_kind assertion_add(struct text *text, struct record *record, uint64_t line)
 {
     const char *string[3];
-    uint64_t place[3];
+    uint64_t position[3];
     int bytes[3], size;
     size_t most = 128;
 
     for (unsigned i = 0; i < 3; i++) {
-        if (!record_word(record, &place[i]))
+        if (!record_word(record, &position[i]))
             return PRINT_NOTHING;
     }
     for (unsigned i = 0; i < 3; i++) {
@@ -281,9 +281,10 @@ static enum print_kind assertion_add(struct text *text, struct record *record, u
     size = snprintf(text->bytes + text->size, most,
                     "%.*s:%" PRIu32 ": %.*s: block: [%" PRIu32 ",%" PRIu32 ",%" PRIu32
                     "], thread: [%" PRIu32 ",%" PRIu32 ",%" PRIu32 "] Assertion `%.*s` failed.\n",
-                    bytes[1], string[1], (uint32_t)line, bytes[2], string[2], (uint32_t)place[0],
-                    (uint32_t)(place[0] >> 32), (uint32_t)place[1], (uint32_t)(place[1] >> 32),
-                    (uint32_t)place[2], (uint32_t)(place[2] >> 32), bytes[0], string[0]);
+                    bytes[1], string[1], (uint32_t)line, bytes[2], string[2], (uint32_t)position[0],
+                    (uint32_t)(position[0] >> 32), (uint32_t)position[1],
+                    (uint32_t)(position[1] >> 32), (uint32_t)position[2],
+                    (uint32_t)(position[2] >> 32), bytes[0], string[0]);
     text->size += (size_t)size < most ? (size_t)size : most - 1;
     return PRINT_TO_ERROR;
 }

@@ -69,7 +69,7 @@ static void fork_parent(void)
 /* Async-signal-safe: only system calls and stores. */
 static void session_abandon(struct session *session)
 {
-    for (unsigned i = 0; i < MAPPED_PLACES; i++) {
+    for (unsigned i = 0; i < MAPPED_SLOTS; i++) {
         if (session->mapped[i])
             shmdt(session->mapped[i]);
     }
@@ -237,32 +237,32 @@ static bool in_window(const struct session *session, uint64_t address, uint64_t 
 }
 
 /* Attaches the segment over addresses of the window. false: it is not to lie there. */
-static bool window_attach(struct session *session, unsigned place, int id, uint64_t at)
+static bool window_attach(struct session *session, unsigned slot, int id, uint64_t at)
 {
     struct shmid_ds about;
 
     if (shmctl(id, IPC_STAT, &about) < 0 || !in_window(session, at, about.shm_segsz) ||
         shmat(id, (void *)(uintptr_t)at, SHM_REMAP) == (void *)-1) // NOLINT: an address
         return false;
-    session->mapped_bytes[place] = about.shm_segsz;
+    session->mapped_bytes[slot] = about.shm_segsz;
     return true;
 }
 
-gs_status session_map(struct session *session, unsigned place, int id, uint64_t at, int flags,
+gs_status session_map(struct session *session, unsigned slot, int id, uint64_t at, int flags,
                       const char *what, void **address)
 {
     void *mapped = (void *)-1;
 
     pthread_mutex_lock(&table_lock);
-    session->mapped_bytes[place] = 0;
-    if (at && window_attach(session, place, id, at))
+    session->mapped_bytes[slot] = 0;
+    if (at && window_attach(session, slot, id, at))
         mapped = (void *)(uintptr_t)at; // NOLINT: the device's address
     else if (at)
         mapped = shmat(id, (void *)(uintptr_t)at, flags); // NOLINT: likewise
     if (mapped == (void *)-1)
         mapped = shmat(id, NULL, flags);
     if (mapped != (void *)-1)
-        session->mapped[place] = mapped;
+        session->mapped[slot] = mapped;
     pthread_mutex_unlock(&table_lock);
     if (mapped == (void *)-1)
         return error_system(what);
@@ -270,19 +270,19 @@ gs_status session_map(struct session *session, unsigned place, int id, uint64_t 
     return GS_OK;
 }
 
-void session_unmap(struct session *session, unsigned place, void *address)
+void session_unmap(struct session *session, unsigned slot, void *address)
 {
     bool own;
 
     pthread_mutex_lock(&table_lock);
-    own = session->mapped[place] == address;
-    if (own && session->mapped_bytes[place])
-        mmap(address, session->mapped_bytes[place], PROT_NONE,
+    own = session->mapped[slot] == address;
+    if (own && session->mapped_bytes[slot])
+        mmap(address, session->mapped_bytes[slot], PROT_NONE,
              MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
     else
         shmdt(address);
     if (own)
-        session->mapped[place] = NULL;
+        session->mapped[slot] = NULL;
     pthread_mutex_unlock(&table_lock);
 }
 

@@ -113,7 +113,7 @@ struct tensor_map {
 #define MAPPED_SEGMENT SEG_HOSTS
 #define MAPPED_PAGE    (SEG_HOSTS + 1)
 #define MAPPED_PRINT   (SEG_HOSTS + 2)
-#define MAPPED_PLACES  (SEG_HOSTS + 3)
+#define MAPPED_SLOTS   (SEG_HOSTS + 3)
 
 struct session {
     uint32_t index, generation;
@@ -121,11 +121,11 @@ struct session {
     /* Every System V segment mapped for this session: host blocks by the server's number, the
      * session segment, the status page, the print block. NULL: none. Under the table's lock, which
      * fork takes. */
-    void *mapped[MAPPED_PLACES];
+    void *mapped[MAPPED_SLOTS];
     /* Bytes of those that lie among the window's addresses, which the process keeps free of all
      * else if it can: a block that kernels reach has one address then, and an address tells whether
      * it is of the device. Likewise. */
-    uint64_t mapped_bytes[MAPPED_PLACES];
+    uint64_t mapped_bytes[MAPPED_SLOTS];
     bool window_reserved;
 
     unsigned char *segment;
@@ -188,13 +188,13 @@ gs_status handle_unknown(struct handle handle, const char *what) __attribute__((
 
 /* Keeps the window's addresses, if the process has nothing there. No memory is taken for that. */
 void session_reserve_window(struct session *session);
-/* Maps a System V segment in a free place of session->mapped, at the address `at` if the process
+/* Maps a System V segment in a free slot of session->mapped, at the address `at` if the process
  * has it free; 0: anywhere. On failure: a message that begins with what. */
-gs_status session_map(struct session *session, unsigned place, int id, uint64_t at, int flags,
+gs_status session_map(struct session *session, unsigned slot, int id, uint64_t at, int flags,
                       const char *what, void **address);
-/* Ends the mapping at the address, which is that of the place, unless another mapping has taken the
- * place since. */
-void session_unmap(struct session *session, unsigned place, void *address);
+/* Ends the mapping at the address, which is that of the slot, unless another mapping has taken the
+ * slot since. */
+void session_unmap(struct session *session, unsigned slot, void *address);
 
 /* The status and message that tell why the session has ended. Only for a session that
  * session_alive() refuses. */

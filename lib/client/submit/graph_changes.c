@@ -7,10 +7,10 @@
 #include "client/base/error.h"
 #include "common/wire.h"
 
-/* Marks of a step. */
+/* Flags of a step. */
 #define CHANGED      1u            /* its record may be another than the recorded one */
 #define OFF          2u            /* launches leave it out */
-#define FORMER(mark) ((mark) << 2) /* whether the step had the mark before the call in progress */
+#define FORMER(flag) ((flag) << 2) /* whether the step had the flag before the call in progress */
 #define NAMED        16u           /* the call in progress names the step */
 
 #define DIFFERENCE_MAX (REC_SIZE_MAX - (uint32_t)sizeof(struct rec_graph))
@@ -26,7 +26,7 @@ static uint32_t copy_kind(const unsigned char *record)
                                              : 0;
 }
 
-static uint32_t pieces_of(const struct graph_changes *changes)
+static uint32_t sections_of(const struct graph_changes *changes)
 {
     return (changes->steps + SEG_GRAPH_NODES - 1) / SEG_GRAPH_NODES;
 }
@@ -89,7 +89,7 @@ void graph_changes_free(struct graph_changes *changes)
 {
     if (!changes)
         return;
-    for (uint32_t i = 0; changes->difference && i < pieces_of(changes); i++)
+    for (uint32_t i = 0; changes->difference && i < sections_of(changes); i++)
         free(changes->difference[i].bytes);
     pthread_mutex_destroy(&changes->lock);
     free(changes->recorded);
@@ -111,7 +111,7 @@ static gs_status begin(struct graph_changes *changes)
     if (!changes->state)
         changes->state = calloc(changes->steps + 1, 1);
     if (!changes->difference)
-        changes->difference = calloc(pieces_of(changes) + 1, sizeof(*changes->difference));
+        changes->difference = calloc(sections_of(changes) + 1, sizeof(*changes->difference));
     if (changes->now && changes->state && changes->difference)
         changes->draft = malloc(DIFFERENCE_MAX);
     if (!changes->draft)
@@ -152,7 +152,7 @@ static bool names_object(const unsigned char *record)
            (copy_kind(record) != 0 && copy_kind(record) != REC_DTOD);
 }
 
-/* Adds what is different in a step; `number`: its own among the piece's. A call may name another
+/* Adds what is different in a step; `number`: its own among the section's. A call may name another
  * object by the number that a former one had: then the server has to be told something. */
 static bool step_add(const struct graph_changes *changes, uint32_t step, uint32_t number,
                      unsigned char *to, uint32_t *size)
@@ -179,10 +179,10 @@ static bool step_add(const struct graph_changes *changes, uint32_t step, uint32_
     }
 }
 
-static gs_status piece_make(struct graph_changes *changes, uint32_t piece)
+static gs_status section_make(struct graph_changes *changes, uint32_t section)
 {
-    struct graph_difference *difference = &changes->difference[piece];
-    const uint32_t first = piece * SEG_GRAPH_NODES;
+    struct graph_difference *difference = &changes->difference[section];
+    const uint32_t first = section * SEG_GRAPH_NODES;
     unsigned char *former = difference->bytes;
     uint32_t size = 0;
 
@@ -201,16 +201,16 @@ static gs_status piece_make(struct graph_changes *changes, uint32_t piece)
     return GS_OK;
 }
 
-/* Makes the differences of all pieces that have one of these steps. */
-static gs_status pieces_make(struct graph_changes *changes, const unsigned *steps, unsigned count)
+/* Makes the differences of all sections that have one of these steps. */
+static gs_status sections_make(struct graph_changes *changes, const unsigned *steps, unsigned count)
 {
     gs_status status = GS_OK;
 
     for (unsigned i = 0; i < count; i++)
         changes->difference[step_of(steps, i) / SEG_GRAPH_NODES].due = true;
-    for (uint32_t piece = 0; piece < pieces_of(changes) && status == GS_OK; piece++) {
-        if (changes->difference[piece].due)
-            status = piece_make(changes, piece);
+    for (uint32_t section = 0; section < sections_of(changes) && status == GS_OK; section++) {
+        if (changes->difference[section].due)
+            status = section_make(changes, section);
     }
     return status;
 }
@@ -274,26 +274,26 @@ static gs_status calls_check(const struct graph_changes *changes, struct calls c
     return status;
 }
 
-/* Gives the steps the mark or takes it from them, and keeps what each had. */
-static void marks_set(struct graph_changes *changes, const unsigned *steps, unsigned count,
-                      unsigned mark, bool on)
+/* Gives the steps the flag or takes it from them, and keeps what each had. */
+static void flags_set(struct graph_changes *changes, const unsigned *steps, unsigned count,
+                      unsigned flag, bool on)
 {
     for (unsigned i = 0; i < count; i++) {
         unsigned char *state = &changes->state[step_of(steps, i)];
-        const unsigned others = *state & ~(mark | FORMER(mark));
+        const unsigned others = *state & ~(flag | FORMER(flag));
 
-        *state = (unsigned char)(others | (on ? mark : 0) | (*state & mark ? FORMER(mark) : 0));
+        *state = (unsigned char)(others | (on ? flag : 0) | (*state & flag ? FORMER(flag) : 0));
     }
 }
 
-/* Undoes marks_set. */
-static void marks_restore(struct graph_changes *changes, const unsigned *steps, unsigned count,
-                          unsigned mark)
+/* Undoes flags_set. */
+static void flags_restore(struct graph_changes *changes, const unsigned *steps, unsigned count,
+                          unsigned flag)
 {
     for (unsigned i = 0; i < count; i++) {
         unsigned char *state = &changes->state[step_of(steps, i)];
 
-        *state = (unsigned char)((*state & ~mark) | (*state & FORMER(mark) ? mark : 0));
+        *state = (unsigned char)((*state & ~flag) | (*state & FORMER(flag) ? flag : 0));
     }
 }
 
@@ -344,12 +344,12 @@ gs_status graph_changes_put(struct graph_changes *changes, struct recording *rec
     if (status != GS_OK)
         return status;
     calls_exchange(changes, calls);
-    marks_set(changes, steps, count, CHANGED, true);
-    status = pieces_make(changes, steps, count);
+    flags_set(changes, steps, count, CHANGED, true);
+    status = sections_make(changes, steps, count);
     if (status != GS_OK) {
         calls_exchange(changes, calls);
-        marks_restore(changes, steps, count, CHANGED);
-        pieces_make(changes, steps, count);
+        flags_restore(changes, steps, count, CHANGED);
+        sections_make(changes, steps, count);
     }
     pthread_mutex_unlock(&changes->lock);
     return status;
@@ -364,11 +364,11 @@ gs_status graph_changes_enable(struct graph_changes *changes, const unsigned *st
         status = change_begin(changes, steps, count);
     if (status != GS_OK)
         return status;
-    marks_set(changes, steps, count, OFF, !enabled);
-    status = pieces_make(changes, steps, count);
+    flags_set(changes, steps, count, OFF, !enabled);
+    status = sections_make(changes, steps, count);
     if (status != GS_OK) {
-        marks_restore(changes, steps, count, OFF);
-        pieces_make(changes, steps, count);
+        flags_restore(changes, steps, count, OFF);
+        sections_make(changes, steps, count);
     }
     pthread_mutex_unlock(&changes->lock);
     return status;
@@ -376,7 +376,7 @@ gs_status graph_changes_enable(struct graph_changes *changes, const unsigned *st
 
 /* ---- Launching ------------------------------------------------------------------------------- */
 
-uint32_t graph_difference_size(struct graph_changes *changes, uint32_t piece)
+uint32_t graph_difference_size(struct graph_changes *changes, uint32_t section)
 {
     uint32_t size;
 
@@ -384,21 +384,21 @@ uint32_t graph_difference_size(struct graph_changes *changes, uint32_t piece)
     if (!atomic_load_explicit(&changes->ever, memory_order_relaxed))
         return 0;
     pthread_mutex_lock(&changes->lock);
-    size = changes->difference[piece].size;
+    size = changes->difference[section].size;
     pthread_mutex_unlock(&changes->lock);
     return size;
 }
 
-bool graph_difference_copy(struct graph_changes *changes, uint32_t piece, void *to, uint32_t size)
+bool graph_difference_copy(struct graph_changes *changes, uint32_t section, void *to, uint32_t size)
 {
     bool same;
 
     if (!atomic_load_explicit(&changes->ever, memory_order_relaxed))
         return size == 0;
     pthread_mutex_lock(&changes->lock);
-    same = changes->difference[piece].size == size;
+    same = changes->difference[section].size == size;
     if (same && size)
-        memcpy(to, changes->difference[piece].bytes, size);
+        memcpy(to, changes->difference[section].bytes, size);
     pthread_mutex_unlock(&changes->lock);
     return same;
 }

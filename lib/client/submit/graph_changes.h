@@ -1,7 +1,8 @@
 /*
  * graph_changes.h - what the steps of a recorded graph do now: their records as they were recorded,
  * which the server has, and as they are since gs_graph_change. A launch carries the difference, so
- * that it stands for itself: those before it and in other streams have theirs.
+ * that it stands for itself: those before it and in other streams have theirs. A graph of more than
+ * SEG_GRAPH_NODES steps is several graphs of the server's, its sections, and each has a difference.
  *
  * The session's graph owns one. Any thread: a lock of its own guards what changes.
  */
@@ -29,7 +30,7 @@ struct graph_changes {
     pthread_mutex_t lock;                /* guards what follows */
     _Atomic bool ever;                   /* something has been changed; read without the lock */
     unsigned char *now;                  /* the records as they are now; NULL until ever */
-    unsigned char *state;                /* of each step: its marks, see graph_changes.c */
+    unsigned char *state;                /* of each step: its flags, see graph_changes.c */
     struct graph_difference *difference; /* of each graph of the server's */
     unsigned char *draft;
 };
@@ -48,8 +49,9 @@ gs_status graph_changes_enable(struct graph_changes *changes, const unsigned *st
                                bool enabled);
 
 /* The bytes of the difference of a graph of the server's, by its place. */
-uint32_t graph_difference_size(struct graph_changes *changes, uint32_t piece);
+uint32_t graph_difference_size(struct graph_changes *changes, uint32_t section);
 /* Copies it. False: its size is not `size` any more. */
-bool graph_difference_copy(struct graph_changes *changes, uint32_t piece, void *to, uint32_t size);
+bool graph_difference_copy(struct graph_changes *changes, uint32_t section, void *to,
+                           uint32_t size);
 
 #endif

@@ -1,4 +1,4 @@
-/* kernels.h - the room's own kernels, loaded as they are used. Any thread. */
+/* kernels.h - the library's own kernels, loaded as they are used. Any thread. */
 #ifndef GS_CUBLAS_KERNELS_H
 #define GS_CUBLAS_KERNELS_H
 

@@ -1,6 +1,6 @@
 /*
- * runtime.h - the functions of the CUDA runtime that this room calls: those of libgshare_cudart, of
- * the same version. Streams are theirs, and a launch is captured into their graphs.
+ * runtime.h - the functions of the CUDA runtime that lib/cublas calls: those of libgshare_cudart,
+ * of the same version. Streams are theirs, and a launch is captured into their graphs.
  */
 #ifndef GS_CUBLAS_RUNTIME_H
 #define GS_CUBLAS_RUNTIME_H

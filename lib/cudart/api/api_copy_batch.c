@@ -37,10 +37,10 @@ static cudaError_t batch(void *const *dsts, const void *const *srcs, const size_
                                 struct cudaMemcpyAttributes *attributes, size_t *indexes,          \
                                 size_t attribute_count, size_t *failed, cudaStream_t stream)       \
     {                                                                                              \
-        size_t place;                                                                              \
+        size_t index;                                                                              \
                                                                                                    \
         return error_record(batch(dsts, (const void *const *)srcs, sizes, count, attributes,       \
-                                  indexes, attribute_count, failed != NULL ? failed : &place,      \
+                                  indexes, attribute_count, failed != NULL ? failed : &index,      \
                                   stream, per_thread));                                            \
     }
 #else
@@ -49,10 +49,10 @@ static cudaError_t batch(void *const *dsts, const void *const *srcs, const size_
                                 size_t count, struct cudaMemcpyAttributes *attributes,             \
                                 size_t *indexes, size_t attribute_count, cudaStream_t stream)      \
     {                                                                                              \
-        size_t place;                                                                              \
+        size_t index;                                                                              \
                                                                                                    \
         return error_record(batch(dsts, srcs, sizes, count, attributes, indexes, attribute_count,  \
-                                  &place, stream, per_thread));                                    \
+                                  &index, stream, per_thread));                                    \
     }
 #endif
 BATCH(cudaMemcpyBatchAsync, false)
@@ -141,18 +141,18 @@ static cudaError_t boxes(size_t count, const struct cudaMemcpy3DBatchOp *ops, si
     CUDART_API cudaError_t name(size_t count, struct cudaMemcpy3DBatchOp *ops, size_t *failed,     \
                                 unsigned long long flags, cudaStream_t stream)                     \
     {                                                                                              \
-        size_t place;                                                                              \
+        size_t index;                                                                              \
                                                                                                    \
-        return boxes(count, ops, failed != NULL ? failed : &place, flags, stream, per_thread);     \
+        return boxes(count, ops, failed != NULL ? failed : &index, flags, stream, per_thread);     \
     }
 #else
 #define BOXES(name, per_thread)                                                                    \
     CUDART_API cudaError_t name(size_t count, struct cudaMemcpy3DBatchOp *ops,                     \
                                 unsigned long long flags, cudaStream_t stream)                     \
     {                                                                                              \
-        size_t place;                                                                              \
+        size_t index;                                                                              \
                                                                                                    \
-        return boxes(count, ops, &place, flags, stream, per_thread);                               \
+        return boxes(count, ops, &index, flags, stream, per_thread);                               \
     }
 #endif
 BOXES(cudaMemcpy3DBatchAsync, false)

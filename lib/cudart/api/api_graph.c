@@ -63,7 +63,7 @@ static cudaError_t condition_create(cudaGraphConditionalHandle *handle, cudaGrap
     *handle = condition_handle(condition);
     error = graph_add_condition(graph, condition);
     if (error != cudaSuccess)
-        condition_drop(condition);
+        condition_release(condition);
     return error;
 }
 

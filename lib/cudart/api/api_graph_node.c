@@ -183,7 +183,7 @@ static cudaError_t symbol_at(const void *symbol, size_t size, size_t offset, voi
     if (offset > variable->size || size > variable->size - offset)
         return cudaErrorInvalidValue;
     error = variable_load(variable);
-    *at = (char *)variable_place(variable, device_number()) + offset;
+    *at = (char *)variable_symbol_address(variable, device_number()) + offset;
     return error;
 }
 

@@ -253,6 +253,6 @@ CUDART_API cudaError_t cudaIpcOpenEventHandle(cudaEvent_t *event, cudaIpcEventHa
         return error_record(cudaErrorInvalidResourceHandle);
     error = event_new_shared(cudaEventInterprocess | cudaEventDisableTiming, shared, event);
     if (error != cudaSuccess)
-        shared_event_drop(shared);
+        shared_event_release(shared);
     return error_record(error);
 }

@@ -17,7 +17,7 @@ static cudaError_t symbol_use(const void *symbol, struct variable **variable)
 static void *symbol_at(struct variable *variable, size_t offset)
 {
     /* Of the thread's device, whichever the stream's is. */
-    return (char *)variable_place(variable, device_current()) + offset;
+    return (char *)variable_symbol_address(variable, device_current()) + offset;
 }
 
 static cudaError_t range_check(const struct variable *variable, size_t size, size_t offset)

@@ -215,7 +215,7 @@ void block_heap_remove(struct arena *arena)
     free(arena);
 }
 
-void block_heap_forget(struct block_heap *heap)
+void block_heap_deinit(struct block_heap *heap)
 {
     for (struct arena *arena = heap->arenas, *next; arena != NULL; arena = next) {
         next = arena->next;

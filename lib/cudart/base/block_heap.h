@@ -71,6 +71,6 @@ struct arena *block_heap_empty(struct block_heap *heap);
 /* Removes an arena of which nothing is out. */
 void block_heap_remove(struct arena *arena);
 /* Removes all arenas, whatever is out. */
-void block_heap_forget(struct block_heap *heap);
+void block_heap_deinit(struct block_heap *heap);
 
 #endif

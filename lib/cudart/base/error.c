@@ -12,7 +12,7 @@ static bool forked; /* written while the process has one thread */
 /* How sessions have ended. One for each device of a process is enough. */
 #define ENDS_MAX 8
 static struct {
-    _Atomic(gs_session) session; /* NULL: a free place */
+    _Atomic(gs_session) session; /* NULL: a free slot */
     _Atomic int error;           /* a cudaError_t; cudaSuccess: about to be told */
 } ends[ENDS_MAX];
 
@@ -77,7 +77,7 @@ static int end_find(gs_session session)
     return -1;
 }
 
-/* The same, which is made where there is none; -1: there is no place. A place before the session's
+/* The same, which is made where there is none; -1: there is no slot. A slot before the session's
  * own may have become free since. */
 static int end_of(gs_session session)
 {

@@ -3,7 +3,7 @@
 
 static uint64_t handle_make(const struct handles *handles, uint32_t number, uint32_t generation)
 {
-    return (uint64_t)generation << 24 | (uint64_t)number << 4 | handles->mark;
+    return (uint64_t)generation << 24 | (uint64_t)number << 4 | handles->tag;
 }
 
 int handles_take(struct handles *handles, uint64_t *handle)

@@ -27,10 +27,10 @@ struct handles {
     uint32_t count;         /* slots in all */
     _Atomic uint32_t fresh; /* those from here on were never used */
     uint32_t free;          /* slot number plus 1 */
-    uint32_t mark;          /* what the bits of HANDLE_MARK are in each of these handles */
+    uint32_t tag;           /* what the bits of HANDLE_TAG are in each of these handles */
 };
-#define HANDLE_ODD  (1u << 24) /* set in every generation that is in use */
-#define HANDLE_MARK (HANDLE_ODD | 15u)
+#define HANDLE_ODD (1u << 24) /* set in every generation that is in use */
+#define HANDLE_TAG (HANDLE_ODD | 15u)
 #define HANDLES_INIT(slots, number, kind)                                                          \
     {                                                                                              \
         PTHREAD_MUTEX_INITIALIZER, slots, number, 0, 0, HANDLE_ODD | (kind)                        \
@@ -59,7 +59,7 @@ static inline int handles_find(const struct handles *handles, uint64_t handle)
 {
     uint32_t number = handles_slot(handle);
 
-    if ((handle & HANDLE_MARK) != handles->mark || number >= handles->count)
+    if ((handle & HANDLE_TAG) != handles->tag || number >= handles->count)
         return -1;
     /* Acquire: pairs with handles_open, for the slot's contents. */
     if (atomic_load_explicit(&handles->slot[number].generation, memory_order_acquire) !=

@@ -168,7 +168,7 @@ static bool left_add(struct capture *capture, const struct stream *stream)
 static cudaError_t leave_locked(struct stream *stream)
 {
     struct capture *capture = stream_capture(stream);
-    struct stream **place;
+    struct stream **link;
 
     if (capture == NULL)
         return cudaSuccess;
@@ -176,10 +176,10 @@ static cudaError_t leave_locked(struct stream *stream)
         return cudaErrorStreamCaptureUnsupported;
     if (!left_add(capture, stream))
         return capture_invalidate(capture, cudaErrorMemoryAllocation);
-    place = &capture->streams;
-    while (*place != stream)
-        place = &(*place)->capture_next;
-    *place = stream->capture_next;
+    link = &capture->streams;
+    while (*link != stream)
+        link = &(*link)->capture_next;
+    *link = stream->capture_next;
     atomic_store(&stream->capture, NULL);
     return cudaSuccess;
 }
@@ -197,16 +197,16 @@ cudaError_t capture_leave(struct stream *stream)
 }
 
 /* Takes the streams of the call's device out of a capture that began on another one. */
-static void streams_drop(struct capture *capture)
+static void streams_remove(struct capture *capture)
 {
-    for (struct stream **place = &capture->streams; *place != NULL;) {
-        struct stream *stream = *place;
+    for (struct stream **link = &capture->streams; *link != NULL;) {
+        struct stream *stream = *link;
 
         if (stream->device != device_number()) {
-            place = &stream->capture_next;
+            link = &stream->capture_next;
             continue;
         }
-        *place = stream->capture_next;
+        *link = stream->capture_next;
         atomic_store(&stream->capture, NULL);
         capture->invalid = true;
     }
@@ -218,7 +218,7 @@ void captures_forget(void)
     for (struct capture *capture = capture_first(), *next; capture != NULL; capture = next) {
         next = capture->next;
         if (capture->origin->device != device_number()) {
-            streams_drop(capture);
+            streams_remove(capture);
             continue;
         }
         if (!capture->graph_given)
@@ -356,7 +356,7 @@ cudaError_t capture_record(struct stream *stream, cudaEvent_t event)
     return error;
 }
 
-void capture_event_forget(cudaEvent_t event)
+void capture_event_remove(cudaEvent_t event)
 {
     if (event_captured(event) == NULL)
         return;

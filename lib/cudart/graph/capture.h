@@ -49,7 +49,7 @@ cudaError_t capture_launch(struct stream *stream, struct kernel *kernel,
 cudaError_t capture_node(struct stream *stream, enum cudaGraphNodeType type, cudaEvent_t event);
 cudaError_t capture_record(struct stream *stream, cudaEvent_t event);
 /* Forgets what the event captured, because it is recorded in an ordinary stream. */
-void capture_event_forget(cudaEvent_t event);
+void capture_event_remove(cudaEvent_t event);
 /* The stream waits for the event; one that does not capture joins the event's capture. Where it has
  * none, and the stream captures nothing, *done becomes false and the wait is an ordinary one. */
 cudaError_t capture_wait(struct stream *stream, cudaEvent_t event, bool *done);

@@ -59,11 +59,11 @@ cudaError_t capture_invalidate(struct capture *capture, cudaError_t error)
 
 void capture_free(struct capture *capture)
 {
-    struct capture **place = &captures;
+    struct capture **link = &captures;
 
-    while (*place != capture)
-        place = &(*place)->next;
-    *place = capture->next;
+    while (*link != capture)
+        link = &(*link)->next;
+    *link = capture->next;
     for (struct stream *stream = capture->streams; stream != NULL; stream = stream->capture_next)
         atomic_store(&stream->capture, NULL);
     atomic_fetch_sub(&count, 1);

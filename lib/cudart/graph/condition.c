@@ -73,21 +73,21 @@ void condition_hold(struct condition *condition)
     pthread_mutex_unlock(&lock);
 }
 
-void condition_drop(struct condition *condition)
+void condition_release(struct condition *condition)
 {
-    struct condition **place = &conditions;
+    struct condition **link = &conditions;
     bool last;
 
     pthread_mutex_lock(&lock);
     last = --condition->holders == 0;
-    while (last && *place != condition)
-        place = &(*place)->next;
+    while (last && *link != condition)
+        link = &(*link)->next;
     if (last)
-        *place = condition->next;
+        *link = condition->next;
     pthread_mutex_unlock(&lock);
     if (!last)
         return;
-    graph_memory_drop(condition->word);
+    graph_memory_release(condition->word);
     free(condition);
 }
 

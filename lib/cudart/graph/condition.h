@@ -19,7 +19,7 @@ cudaGraphConditionalHandle condition_handle(const struct condition *condition);
 /* The device whose kernels can set it. */
 unsigned condition_device(const struct condition *condition);
 void condition_hold(struct condition *condition);
-void condition_drop(struct condition *condition);
+void condition_release(struct condition *condition);
 
 /* Sets the value that launches begin with, in the stream, if there is one. */
 cudaError_t condition_assign(const struct condition *condition, struct stream *stream);

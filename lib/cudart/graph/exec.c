@@ -19,7 +19,7 @@
 struct exec {
     pthread_mutex_t lock; /* of all but users */
     struct exec_nodes nodes;
-    size_t search_from; /* the place at which exec_node begins to search */
+    size_t search_from; /* the index at which exec_node begins to search */
     int device;         /* exec_nodes_device */
     unsigned long long flags;
     struct recorded recorded; /* recorded.graph is the session's; NULL: there is none */
@@ -384,12 +384,12 @@ cudaError_t exec_launch(cudaGraphExec_t handle, struct stream *stream)
 static struct exec_node *exec_node(struct exec *exec, cudaGraphNode_t node)
 {
     for (size_t i = 0; i < exec->nodes.count; i++) {
-        const size_t place = (exec->search_from + i) % exec->nodes.count;
-        struct exec_node *found = &exec->nodes.at[place];
+        const size_t index = (exec->search_from + i) % exec->nodes.count;
+        struct exec_node *found = &exec->nodes.at[index];
 
         if (found->node != node || found->ends_child)
             continue;
-        exec->search_from = place + 1;
+        exec->search_from = index + 1;
         return found;
     }
     return NULL;

@@ -38,8 +38,8 @@ static bool walk_make(struct walk *walk, const struct graph *graph)
         return false;
     for (size_t i = 0; i < graph->count; i++)
         graph->nodes[i]->mark = i;
-    /* The counts stand two places further on. So filling the parts, below, moves the beginning of
-     * each to its own place. */
+    /* The counts stand two elements further on. So filling the parts, below, moves the beginning of
+     * each to its own element. */
     for (size_t i = 0; i < graph->count; i++) {
         walk->waits[i] = graph->nodes[i]->before_count;
         for (size_t j = 0; j < graph->nodes[i]->before_count; j++)

@@ -17,7 +17,7 @@ struct exec_node {
     struct op op;         /* its own */
     size_t *before;       /* numbers of earlier nodes */
     size_t before_count;
-    size_t made; /* its place among the nodes of its graph, in the order in which they were made */
+    size_t made; /* its index among the nodes of its graph, in the order in which they were made */
     cudaGraphExec_t *bodies; /* of a conditional node, made by exec.c; those without one are NULL */
     bool disabled;
     bool ends_child;   /* it is the end of its node's child graph */

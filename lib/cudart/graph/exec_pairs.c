@@ -6,11 +6,11 @@
 
 #define NONE SIZE_MAX
 
-/* Nodes that are paired one with another, from a place on in each list. */
+/* Nodes that are paired one with another, from an index on in each list. */
 struct side {
     const struct exec_node *at;
     size_t first, count;
-    /* Nodes for which no node waits, by their place in the order of making; or NONE. */
+    /* Nodes for which no node waits, by their index in the order of making; or NONE. */
     size_t *exits;
 };
 

@@ -48,16 +48,16 @@ struct node *node_find(cudaGraphNode_t handle)
 /* Room for one more in an array. */
 static bool room_for_one(void *array, size_t size, size_t count, size_t *room)
 {
-    void **place = array;
+    void **memory = array;
     size_t wanted = *room ? 2 * *room : 4;
     void *larger;
 
     if (count < *room)
         return true;
-    larger = realloc(*place, wanted * size);
+    larger = realloc(*memory, wanted * size);
     if (larger == NULL)
         return false;
-    *place = larger;
+    *memory = larger;
     *room = wanted;
     return true;
 }
@@ -136,22 +136,22 @@ static bool edge_fits(const struct op *from, const struct op *to, const cudaGrap
            memcmp(data->reserved, none, sizeof(none)) == 0;
 }
 
-bool node_has_before(const struct node *node, const struct node *before, size_t *place)
+bool node_has_before(const struct node *node, const struct node *before, size_t *index)
 {
     for (size_t i = 0; i < node->before_count; i++) {
         if (node->before[i].from == before) {
-            *place = i;
+            *index = i;
             return true;
         }
     }
     return false;
 }
 
-static void node_drop_before(struct node *node, size_t place)
+static void node_drop_before(struct node *node, size_t index)
 {
     node->before_count--;
-    memmove(&node->before[place], &node->before[place + 1],
-            (node->before_count - place) * sizeof(struct edge));
+    memmove(&node->before[index], &node->before[index + 1],
+            (node->before_count - index) * sizeof(struct edge));
 }
 
 static void node_free(struct node *node)
@@ -173,7 +173,7 @@ void graph_free(struct graph *graph)
         node_free(graph->nodes[i]);
     free(graph->nodes);
     for (size_t i = 0; i < graph->condition_count; i++)
-        condition_drop(graph->conditions[i]);
+        condition_release(graph->conditions[i]);
     free(graph->conditions);
     user_refs_free(&graph->objects);
     free(graph);
@@ -307,9 +307,9 @@ cudaError_t graph_add_locked(struct graph *graph, const cudaGraphNode_t *deps,
     if (node == NULL)
         return cudaErrorMemoryAllocation;
     for (size_t i = 0; i < count; i++) {
-        size_t place;
+        size_t index;
 
-        if (!node_has_before(node, node_find(deps[i]), &place) &&
+        if (!node_has_before(node, node_find(deps[i]), &index) &&
             !node_add_before(node, node_find(deps[i]), *data_at(data, i))) {
             graph->count--;
             node->op.type = cudaGraphNodeTypeEmpty; /* the caller frees the op */
@@ -378,17 +378,17 @@ cudaError_t graph_add_condition(cudaGraph_t handle, struct condition *condition)
 static cudaError_t connect_locked(const struct graph *graph, struct node *before,
                                   struct node *after, const cudaGraphEdgeData *data, bool add)
 {
-    size_t place;
+    size_t index;
 
     if (graph == NULL || before == NULL || after == NULL || before == after ||
         before->graph != graph || after->graph != graph ||
-        node_has_before(after, before, &place) == add)
+        node_has_before(after, before, &index) == add)
         return cudaErrorInvalidValue;
     if (add ? !edge_fits(&before->op, &after->op, data)
-            : memcmp(&after->before[place].data, data, sizeof(*data)) != 0)
+            : memcmp(&after->before[index].data, data, sizeof(*data)) != 0)
         return cudaErrorInvalidValue;
     if (!add)
-        node_drop_before(after, place);
+        node_drop_before(after, index);
     else if (!node_add_before(after, before, *data))
         return cudaErrorMemoryAllocation;
     return cudaSuccess;
@@ -435,7 +435,7 @@ cudaError_t graph_release(cudaGraph_t handle, cudaUserObject_t object, unsigned 
     graphs_enter();
     graph = graph_find(handle);
     if (graph != NULL)
-        error = user_refs_drop(&graph->objects, object, count);
+        error = user_refs_release(&graph->objects, object, count);
     graphs_leave();
     return error;
 }
@@ -490,14 +490,14 @@ cudaError_t node_end(cudaGraphNode_t handle)
 {
     struct node *node;
     struct graph *graph;
-    size_t kept = 0, place;
+    size_t kept = 0, index;
 
     graphs_enter();
     node = node_find(handle);
     graph = node != NULL ? node->graph : NULL;
     for (size_t i = 0; graph != NULL && i < graph->count; i++) {
-        if (node_has_before(graph->nodes[i], node, &place))
-            node_drop_before(graph->nodes[i], place);
+        if (node_has_before(graph->nodes[i], node, &index))
+            node_drop_before(graph->nodes[i], index);
         if (graph->nodes[i] != node)
             graph->nodes[kept++] = graph->nodes[i];
     }

@@ -2,7 +2,7 @@
  * graph.h - graphs as a program makes them: nodes and the order between them. Handles of graphs and
  * nodes name slots, and one lock guards all graphs.
  *
- * The way of a graph through this room:
+ * The way of a graph through this folder:
  *   graph.h       nodes, which a program adds or a stream captures (capture.h), each with an op
  *                 (op.h): what it does
  *   exec_nodes.h  instantiated: copies of the nodes, those of child graphs among them, in an order

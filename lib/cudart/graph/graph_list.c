@@ -87,11 +87,11 @@ cudaError_t graph_edges(cudaGraph_t handle, cudaGraphNode_t *from, cudaGraphNode
 static void dependents_list(const struct node *node, struct list *list)
 {
     const struct graph *graph = node->graph;
-    size_t place;
+    size_t index;
 
     for (size_t i = 0; i < graph->count; i++) {
-        if (node_has_before(graph->nodes[i], node, &place))
-            list_add(list, graph->nodes[i], &graph->nodes[i]->before[place]);
+        if (node_has_before(graph->nodes[i], node, &index))
+            list_add(list, graph->nodes[i], &graph->nodes[i]->before[index]);
     }
 }
 

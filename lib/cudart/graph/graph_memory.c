@@ -56,14 +56,14 @@ static void memory_use(struct graph_memory *memory, bool used)
 /* Takes it out of the list if nobody needs it, and returns what is to be freed without the lock. */
 static void *memory_end(struct graph_memory *memory)
 {
-    struct graph_memory **place = &memories;
+    struct graph_memory **link = &memories;
     void *ptr = memory->ptr;
 
     if (memory->holders != 0 || memory->used)
         return NULL;
-    while (*place != memory)
-        place = &(*place)->next;
-    *place = memory->next;
+    while (*link != memory)
+        link = &(*link)->next;
+    *link = memory->next;
     atomic_fetch_sub(&count, 1);
     if (ptr != NULL)
         figures[memory->device].reserved -= memory->size;
@@ -117,7 +117,7 @@ void graph_memory_hold(struct graph_memory *memory)
     pthread_mutex_unlock(&lock);
 }
 
-void graph_memory_drop(struct graph_memory *memory)
+void graph_memory_release(struct graph_memory *memory)
 {
     void *ptr;
 

@@ -20,7 +20,7 @@ struct graph_memory *graph_memory_find(const void *ptr);
 void graph_memory_hold(struct graph_memory *memory);
 /* Gives a hold up. The last one frees memory that is not in use, which waits for the session's
  * work. */
-void graph_memory_drop(struct graph_memory *memory);
+void graph_memory_release(struct graph_memory *memory);
 void *graph_memory_at(const struct graph_memory *memory);
 size_t graph_memory_size(const struct graph_memory *memory);
 /* The number of its device. */

@@ -50,7 +50,7 @@ cudaError_t graph_add_locked(struct graph *graph, const cudaGraphNode_t *deps,
 
 /* Whether the edge waits for the whole of what it comes from: its data are all zeros. */
 bool edge_is_ordinary(const cudaGraphEdgeData *data);
-/* Whether the node waits for that one; *place: where in node->before. */
-bool node_has_before(const struct node *node, const struct node *before, size_t *place);
+/* Whether the node waits for that one; *index: where in node->before. */
+bool node_has_before(const struct node *node, const struct node *before, size_t *index);
 
 #endif

@@ -217,9 +217,9 @@ void op_free(struct op *op)
         }
         free(op->conditional.bodies);
         free(op->conditional.handles);
-        condition_drop(op->conditional.condition);
+        condition_release(op->conditional.condition);
     } else if (op_has_memory(op) && op->memory != NULL) {
-        graph_memory_drop(op->memory);
+        graph_memory_release(op->memory);
     }
     *op = (struct op){.type = cudaGraphNodeTypeEmpty};
 }

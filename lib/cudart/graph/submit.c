@@ -133,7 +133,7 @@ cudaError_t submit_record(struct stream *stream, cudaEvent_t handle)
         return error;
     if (stream_capturing(stream))
         return capture_record(stream, handle);
-    capture_event_forget(handle);
+    capture_event_remove(handle);
     status = stream_enter(stream);
     if (status == GS_OK)
         status = gs_event_record(event, stream->handle);

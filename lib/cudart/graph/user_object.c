@@ -96,7 +96,7 @@ bool user_refs_add(struct user_refs *refs, cudaUserObject_t object, unsigned cou
     return true;
 }
 
-cudaError_t user_refs_drop(struct user_refs *refs, cudaUserObject_t object, unsigned count)
+cudaError_t user_refs_release(struct user_refs *refs, cudaUserObject_t object, unsigned count)
 {
     struct user_ref *ref = ref_find(refs, object);
 

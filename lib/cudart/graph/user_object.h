@@ -24,7 +24,7 @@ struct user_refs {
 /* Takes references over that the caller has. false: no memory. */
 bool user_refs_add(struct user_refs *refs, cudaUserObject_t object, unsigned count);
 /* Gives up so many of them. cudaErrorInvalidValue: the list has fewer. */
-cudaError_t user_refs_drop(struct user_refs *refs, cudaUserObject_t object, unsigned count);
+cudaError_t user_refs_release(struct user_refs *refs, cudaUserObject_t object, unsigned count);
 /* One reference of its own for each object. */
 bool user_refs_copy(struct user_refs *to, const struct user_refs *from);
 void user_refs_free(struct user_refs *refs);

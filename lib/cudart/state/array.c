@@ -96,8 +96,8 @@ cudaError_t array_describe(cudaArray_const_t array, gs_array_desc *desc)
 
 /* Whether the memory of the side is the device's. An array is; with cudaMemcpyDefault the address
  * tells. */
-static cudaError_t side_place(const struct array_side *side, bool by_kind, bool device_by_kind,
-                              bool *on_device)
+static cudaError_t side_on_device(const struct array_side *side, bool by_kind, bool device_by_kind,
+                                  bool *on_device)
 {
     if (side->array != NULL) {
         *on_device = true;
@@ -168,13 +168,13 @@ cudaError_t array_copy(struct stream *stream, const struct array_side *dst,
 
     if ((unsigned)kind > cudaMemcpyDefault)
         return cudaErrorInvalidMemcpyDirection;
-    error =
-        side_place(dst, by_kind, kind == cudaMemcpyHostToDevice || kind == cudaMemcpyDeviceToDevice,
-                   &to_device);
+    error = side_on_device(dst, by_kind,
+                           kind == cudaMemcpyHostToDevice || kind == cudaMemcpyDeviceToDevice,
+                           &to_device);
     if (error == cudaSuccess)
-        error = side_place(src, by_kind,
-                           kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyDeviceToDevice,
-                           &from_device);
+        error = side_on_device(src, by_kind,
+                               kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyDeviceToDevice,
+                               &from_device);
     if (error != cudaSuccess || extent.width == 0 || extent.height == 0 || extent.depth == 0)
         return error;
     if (!pitch_fits(dst, &extent) || !pitch_fits(src, &extent))

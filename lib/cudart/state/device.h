@@ -8,7 +8,7 @@
  *
  * A thread has a current device (cudaSetDevice). Each call of the API works on one device, that of
  * the stream, event or memory it is given, or else the thread's: device_use, stream_find and
- * device_enter set it, and all rooms below find its session by device_session. So a call begins
+ * device_enter set it, and all folders below find its session by device_session. So a call begins
  * with one of these.
  */
 #ifndef GS_CUDART_DEVICE_H
@@ -33,7 +33,7 @@ struct device {
     unsigned flags;                  /* cudaSetDeviceFlags */
     enum cudaFuncCache cache_config; /* cudaDeviceSetCacheConfig */
 };
-/* By number. Every room reads them, device.c alone writes. The pointer is constant. */
+/* By number. Every folder reads them, device.c alone writes. The pointer is constant. */
 extern const struct device *const devices;
 
 /* What a thread has chosen, and which device its call in progress works on. */

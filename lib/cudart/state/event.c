@@ -26,7 +26,7 @@ static void event_clear(int number)
 {
     free(atomic_exchange(&events[number].captured, NULL));
     if (events[number].shared != NULL)
-        shared_event_drop(events[number].shared);
+        shared_event_release(events[number].shared);
     events[number].shared = NULL;
 }
 
@@ -42,7 +42,7 @@ cudaError_t event_new(unsigned flags, cudaEvent_t *handle)
     }
     error = event_new_shared(flags, shared, handle);
     if (error != cudaSuccess && shared != NULL)
-        shared_event_drop(shared);
+        shared_event_release(shared);
     return error;
 }
 

@@ -355,7 +355,7 @@ void heaps_forget(void)
     pthread_mutex_lock(&lock);
     heaps_here()->waiting = NULL;
     for (struct stream_heap *heap = heaps_here()->all; heap != NULL; heap = heap->next) {
-        block_heap_forget(&heap->blocks);
+        block_heap_deinit(&heap->blocks);
         heap->ring = NULL;
     }
     pthread_mutex_unlock(&lock);

@@ -3,8 +3,8 @@
 
 #include "cudart/base/error.h"
 
-/* The place of a hint; -1: it is none. */
-static int hint_place(cudaLaunchAttributeID id)
+/* The index of a hint; -1: it is none. */
+static int hint_index(cudaLaunchAttributeID id)
 {
     switch ((int)id) {
     case cudaLaunchAttributeAccessPolicyWindow:
@@ -29,7 +29,7 @@ static int hint_place(cudaLaunchAttributeID id)
 cudaError_t launch_attribute_set(struct launch_attributes *attributes, cudaLaunchAttributeID id,
                                  const cudaLaunchAttributeValue *value)
 {
-    const int place = hint_place(id);
+    const int index = hint_index(id);
 
     switch ((int)id) {
     case cudaLaunchAttributeCooperative:
@@ -44,9 +44,9 @@ cudaError_t launch_attribute_set(struct launch_attributes *attributes, cudaLaunc
     case cudaLaunchAttributeDeviceUpdatableKernelNode:
         return error_unsupported("a node that a kernel updates");
     default:
-        if (place < 0)
+        if (index < 0)
             return cudaErrorInvalidValue;
-        attributes->hint[place] = *value;
+        attributes->hint[index] = *value;
         return cudaSuccess;
     }
 }
@@ -54,7 +54,7 @@ cudaError_t launch_attribute_set(struct launch_attributes *attributes, cudaLaunc
 cudaError_t launch_attribute_get(const struct launch_attributes *attributes,
                                  cudaLaunchAttributeID id, cudaLaunchAttributeValue *value)
 {
-    const int place = hint_place(id);
+    const int index = hint_index(id);
 
     switch ((int)id) {
     case cudaLaunchAttributeCooperative:
@@ -69,9 +69,9 @@ cudaError_t launch_attribute_get(const struct launch_attributes *attributes,
         value->clusterDim.z = attributes->cluster.z ? attributes->cluster.z : 1;
         return cudaSuccess;
     default:
-        if (place < 0)
+        if (index < 0)
             return cudaErrorInvalidValue;
-        *value = attributes->hint[place];
+        *value = attributes->hint[index];
         return cudaSuccess;
     }
 }

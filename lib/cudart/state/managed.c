@@ -105,14 +105,14 @@ static void region_free(struct region *region)
 static bool region_map(struct region *region)
 {
     int fd = memfd_create("gshare-managed", MFD_CLOEXEC);
-    int place = devices[region->device].host_range_reserved ? MAP_FIXED : MAP_FIXED_NOREPLACE;
+    int fixed = devices[region->device].host_range_reserved ? MAP_FIXED : MAP_FIXED_NOREPLACE;
     void *base = MAP_FAILED;
 
     region->view = MAP_FAILED;
     if (fd >= 0 && ftruncate(fd, (off_t)region->size) == 0)
         region->view = mmap(NULL, region->size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     if (region->view != MAP_FAILED)
-        base = mmap(region->base, region->size, PROT_READ | PROT_WRITE, MAP_SHARED | place, fd, 0);
+        base = mmap(region->base, region->size, PROT_READ | PROT_WRITE, MAP_SHARED | fixed, fd, 0);
     if (fd >= 0)
         close(fd);
     if (base == region->base)
@@ -368,16 +368,16 @@ cudaError_t managed_alloc(void **out, size_t size)
 /* variable: whether it is one of a module's; else *memory is what the region had. */
 static bool region_end(const void *ptr, bool variable, struct managed_memory *memory)
 {
-    struct region **place = &regions, *region;
+    struct region **link = &regions, *region;
     bool found;
 
     lock_take();
-    while (*place != NULL && (*place)->base != ptr)
-        place = &(*place)->next;
-    region = *place;
+    while (*link != NULL && (*link)->base != ptr)
+        link = &(*link)->next;
+    region = *link;
     found = region != NULL && is_variable(region) == variable;
     if (found) {
-        *place = region->next;
+        *link = region->next;
         *memory = region->memory;
         region_unmap(region);
         region_free(region);
@@ -545,7 +545,7 @@ cudaError_t managed_to_host(const void *ptr, size_t size)
 static cudaError_t advice_take(struct managed_advice *advice, enum cudaMemoryAdvise what,
                                int location)
 {
-    size_t place = 0;
+    size_t index = 0;
 
     switch (what) {
     case cudaMemAdviseSetReadMostly:
@@ -560,11 +560,11 @@ static cudaError_t advice_take(struct managed_advice *advice, enum cudaMemoryAdv
         return cudaSuccess;
     case cudaMemAdviseSetAccessedBy:
     case cudaMemAdviseUnsetAccessedBy:
-        while (place < advice->accessed_count && advice->accessed[place] != location)
-            place++;
-        if (place < advice->accessed_count && what == cudaMemAdviseUnsetAccessedBy)
-            advice->accessed[place] = advice->accessed[--advice->accessed_count];
-        else if (place == advice->accessed_count && what == cudaMemAdviseSetAccessedBy)
+        while (index < advice->accessed_count && advice->accessed[index] != location)
+            index++;
+        if (index < advice->accessed_count && what == cudaMemAdviseUnsetAccessedBy)
+            advice->accessed[index] = advice->accessed[--advice->accessed_count];
+        else if (index == advice->accessed_count && what == cudaMemAdviseSetAccessedBy)
             advice->accessed[advice->accessed_count++] = location;
         return cudaSuccess;
     default:
@@ -619,15 +619,15 @@ void managed_forget(void)
         atomic_store(&asked[gone][i], false);
         atomic_store(&asked[i][gone], false);
     }
-    for (struct region **place = &regions, *region; (region = *place) != NULL;) {
+    for (struct region **link = &regions, *region; (region = *link) != NULL;) {
         if (region->device != gone) {
             region->copies[gone] = 0;
             if (region->holder == gone)
                 region->holder = region->device;
-            place = &region->next;
+            link = &region->next;
             continue;
         }
-        *place = region->next;
+        *link = region->next;
         region_unmap(region);
         region_free(region);
     }

@@ -25,7 +25,7 @@
 #include "cudart/abi.h"
 #include "cudart/state/device.h"
 
-/* The number of pieces of such memory; managed.c alone writes it. The pointer is constant. */
+/* The number of regions of such memory; managed.c alone writes it. The pointer is constant. */
 extern const _Atomic unsigned *const managed_regions;
 
 cudaError_t managed_alloc(void **out, size_t size);

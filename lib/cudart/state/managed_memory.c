@@ -78,6 +78,6 @@ gs_status managed_memory_free(const struct managed_memory *memory)
 void managed_memory_forget(void)
 {
     pthread_mutex_lock(&lock);
-    block_heap_forget(&slabs[device_number()]);
+    block_heap_deinit(&slabs[device_number()]);
     pthread_mutex_unlock(&lock);
 }

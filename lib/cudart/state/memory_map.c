@@ -36,7 +36,7 @@ static size_t ranges_before(const struct map *map, uintptr_t address)
 
 static bool map_add(struct map *map, struct memory_range range)
 {
-    size_t place;
+    size_t index;
 
     if (map->count == map->capacity) {
         size_t wanted = map->capacity ? 2 * map->capacity : 64;
@@ -47,10 +47,10 @@ static bool map_add(struct map *map, struct memory_range range)
         map->ranges = larger;
         map->capacity = wanted;
     }
-    place = ranges_before(map, range.base);
-    memmove(&map->ranges[place + 1], &map->ranges[place],
-            (map->count - place) * sizeof(*map->ranges));
-    map->ranges[place] = range;
+    index = ranges_before(map, range.base);
+    memmove(&map->ranges[index + 1], &map->ranges[index],
+            (map->count - index) * sizeof(*map->ranges));
+    map->ranges[index] = range;
     map->count++;
     return true;
 }
@@ -58,20 +58,20 @@ static bool map_add(struct map *map, struct memory_range range)
 /* The range that the address lies in. */
 static struct memory_range *map_find(const struct map *map, uintptr_t address)
 {
-    size_t place = ranges_before(map, address);
+    size_t index = ranges_before(map, address);
 
-    return place > 0 && address - map->ranges[place - 1].base < map->ranges[place - 1].size
-               ? &map->ranges[place - 1]
+    return index > 0 && address - map->ranges[index - 1].base < map->ranges[index - 1].size
+               ? &map->ranges[index - 1]
                : NULL;
 }
 
 static void map_remove(struct map *map, const struct memory_range *range)
 {
-    size_t place = (size_t)(range - map->ranges);
+    size_t index = (size_t)(range - map->ranges);
 
     map->count--;
-    memmove(&map->ranges[place], &map->ranges[place + 1],
-            (map->count - place) * sizeof(*map->ranges));
+    memmove(&map->ranges[index], &map->ranges[index + 1],
+            (map->count - index) * sizeof(*map->ranges));
 }
 
 /* ---- What the program has -------------------------------------------------------------------- */

@@ -139,9 +139,9 @@ static void variable_forget(struct variable *variable)
 void image_unregister(struct image *image)
 {
     images_enter();
-    for (struct image **place = &images; *place != NULL; place = &(*place)->next) {
-        if (*place == image) {
-            *place = image->next;
+    for (struct image **link = &images; *link != NULL; link = &(*link)->next) {
+        if (*link == image) {
+            *link = image->next;
             break;
         }
     }
@@ -338,8 +338,8 @@ cudaError_t image_use(struct image *image)
     return error;
 }
 
-/* The kernel's place for what it is on the call's device; NULL: no memory. lock is held. */
-static struct kernel_on *kernel_place(struct kernel *kernel)
+/* The kernel's slot for what it is on the call's device; NULL: no memory. lock is held. */
+static struct kernel_on *kernel_slot(struct kernel *kernel)
 {
     struct kernel_on *on = atomic_load(&kernel->on[device_number()]);
 
@@ -354,7 +354,7 @@ static struct kernel_on *kernel_place(struct kernel *kernel)
 /* lock is held. */
 static cudaError_t kernel_get(struct kernel *kernel)
 {
-    struct kernel_on *on = kernel_place(kernel);
+    struct kernel_on *on = kernel_slot(kernel);
     gs_kernel handle;
     gs_status status;
 

@@ -97,7 +97,7 @@ static inline void *variable_address(struct variable *variable, unsigned number)
 }
 
 /* Where calls that name the variable find it: a managed one where the host does, on all devices. */
-static inline void *variable_place(struct variable *variable, unsigned number)
+static inline void *variable_symbol_address(struct variable *variable, unsigned number)
 {
     void *managed = variable->managed != NULL ? *variable->managed : NULL;
 

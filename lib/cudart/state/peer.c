@@ -9,14 +9,14 @@
 #include "cudart/state/peer_access.h"
 #include "cudart/state/pinned.h"
 
-#define PIECE ((size_t)4 << 20)
+#define SLICE ((size_t)4 << 20)
 
 /* Pinned memory of the device that is read, by its number; NULL: none yet. One copy at a time uses
  * it. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct {
     gs_session session; /* whose memory it is */
-    char *pieces;       /* two */
+    char *buffer;       /* of two slices */
 } means[DEVICES_MAX];
 
 /* The device that a copy's side is on; -1: the host, or whichever the stream's is. */
@@ -45,58 +45,58 @@ static cudaError_t one_copy(unsigned number, void *dst, size_t dst_pitch, const 
 /* ---- Between two devices: the lock is held --------------------------------------------------- */
 
 /* NULL: *error. */
-static char *pieces_of(unsigned number, cudaError_t *error)
+static char *buffer_of(unsigned number, cudaError_t *error)
 {
     void *made;
 
     device_enter(number);
     *error = cudaSuccess;
-    if (means[number].pieces != NULL && means[number].session == device_session())
-        return means[number].pieces;
-    *error = device_error(gs_host_alloc(device_session(), 2 * PIECE, &made));
+    if (means[number].buffer != NULL && means[number].session == device_session())
+        return means[number].buffer;
+    *error = device_error(gs_host_alloc(device_session(), 2 * SLICE, &made));
     if (*error != cudaSuccess)
         return NULL;
-    if (!pinned_add(made, 2 * PIECE, 0)) {
+    if (!pinned_add(made, 2 * SLICE, 0)) {
         gs_host_free(device_session(), made);
         *error = cudaErrorMemoryAllocation;
         return NULL;
     }
     means[number].session = device_session();
-    means[number].pieces = made;
+    means[number].buffer = made;
     return made;
 }
 
-static size_t piece_size(size_t size, size_t at)
+static size_t slice_size(size_t size, size_t at)
 {
-    return size - at < PIECE ? size - at : PIECE;
+    return size - at < SLICE ? size - at : SLICE;
 }
 
-/* Begins to read the piece of a row that begins at `at`, if the row goes on there. */
-static cudaError_t piece_read(unsigned from, const char *src, size_t size, size_t at, char *pieces)
+/* Begins to read the slice of a row that begins at `at`, if the row goes on there. */
+static cudaError_t slice_read(unsigned from, const char *src, size_t size, size_t at, char *buffer)
 {
-    const size_t now = at < size ? piece_size(size, at) : 0;
+    const size_t now = at < size ? slice_size(size, at) : 0;
 
     return now == 0 ? cudaSuccess
-                    : one_copy(from, pieces + at / PIECE % 2 * PIECE, now, src + at, now, now, 1,
+                    : one_copy(from, buffer + at / SLICE % 2 * SLICE, now, src + at, now, now, 1,
                                cudaMemcpyDeviceToHost, false);
 }
 
-/* One row: piece by piece, of which the next is read while one is written. */
+/* One row: slice by slice, of which the next is read while one is written. */
 static cudaError_t row_copy(unsigned to, char *dst, unsigned from, const char *src, size_t size,
-                            char *pieces)
+                            char *buffer)
 {
     struct stream *reads = stream_legacy(from);
-    cudaError_t error = piece_read(from, src, size, 0, pieces);
+    cudaError_t error = slice_read(from, src, size, 0, buffer);
 
-    for (size_t at = 0; at < size && error == cudaSuccess; at += PIECE) {
-        const size_t now = piece_size(size, at);
+    for (size_t at = 0; at < size && error == cudaSuccess; at += SLICE) {
+        const size_t now = slice_size(size, at);
 
         device_enter(from);
         error = stream_error(reads, stream_wait(reads));
         if (error == cudaSuccess)
-            error = piece_read(from, src, size, at + PIECE, pieces);
+            error = slice_read(from, src, size, at + SLICE, buffer);
         if (error == cudaSuccess)
-            error = one_copy(to, dst + at, now, pieces + at / PIECE % 2 * PIECE, now, now, 1,
+            error = one_copy(to, dst + at, now, buffer + at / SLICE % 2 * SLICE, now, now, 1,
                              cudaMemcpyHostToDevice, true);
     }
     return error;
@@ -106,16 +106,16 @@ static cudaError_t two_copy(unsigned to, char *dst, size_t dst_pitch, unsigned f
                             const char *src, size_t src_pitch, size_t width, size_t height)
 {
     cudaError_t error;
-    char *pieces;
+    char *buffer;
 
     if (width == dst_pitch && width == src_pitch) {
         width *= height;
         height = 1;
     }
     pthread_mutex_lock(&lock);
-    pieces = pieces_of(from, &error);
+    buffer = buffer_of(from, &error);
     for (size_t row = 0; row < height && error == cudaSuccess; row++)
-        error = row_copy(to, dst + row * dst_pitch, from, src + row * src_pitch, width, pieces);
+        error = row_copy(to, dst + row * dst_pitch, from, src + row * src_pitch, width, buffer);
     pthread_mutex_unlock(&lock);
     return error;
 }

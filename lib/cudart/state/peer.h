@@ -4,7 +4,7 @@
  * The devices' sessions are of different workers, so that no stream of one can wait for
  * the other's. Work on another device than the stream's therefore waits for the stream's earlier
  * work, goes in the legacy stream of the memory's device, and is complete when the call returns.
- * Between two devices bytes pass through pinned memory, in pieces of which one is read while the
+ * Between two devices bytes pass through pinned memory, in slices of which one is read while the
  * one before is written. Where the stream's device has peer access to the memory (peer_access.h),
  * the copy is as any other of that stream.
  */

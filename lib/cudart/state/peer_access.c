@@ -9,7 +9,7 @@
 #include "cudart/state/device.h"
 #include "cudart/state/heaps.h"
 
-/* An allocation from this size on has pieces of device memory of its own, which can be exported. */
+/* An allocation from this size on has device memory of its own, which can be exported. */
 #define EXPORTED_LEAST ((size_t)1 << 20)
 
 struct allocation {
@@ -121,7 +121,7 @@ static struct owned *owned_with(unsigned device, gs_devptr address)
 
 static bool allocation_add(struct owned *own, gs_devptr base, size_t size)
 {
-    const size_t room = own->room ? 2 * own->room : 64, place = allocations_before(own, base);
+    const size_t room = own->room ? 2 * own->room : 64, index = allocations_before(own, base);
 
     struct allocation *more = own->at;
 
@@ -131,8 +131,8 @@ static bool allocation_add(struct owned *own, gs_devptr base, size_t size)
     if (more != NULL) {
         own->room = own->count == own->room ? room : own->room;
         own->at = more;
-        memmove(&more[place + 1], &more[place], (own->count - place) * sizeof(*more));
-        more[place] = (struct allocation){base, size};
+        memmove(&more[index + 1], &more[index], (own->count - index) * sizeof(*more));
+        more[index] = (struct allocation){base, size};
         own->count++;
     }
     pthread_mutex_unlock(&lock);

@@ -14,50 +14,50 @@ static struct ring *rings_here(void)
     return rings_of[device_number()];
 }
 
-/* ---- Marks: the ring's lock is held ---------------------------------------------------------- */
+/* ---- End events: the ring's lock is held ----------------------------------------------------- */
 
-/* A mark that cannot be made is made up for by the end of the ring. What the session's end makes of
- * it, the next call tells. */
-static void mark(struct ring *ring, struct stream *stream)
+/* Where no event can be recorded, the end of the ring stands for the end of the stream's work. A
+ * session that has ended makes this fail too, which the next call tells. */
+static void end_record(struct ring *ring, struct stream *stream)
 {
     gs_status status = GS_OK;
 
-    if (stream->mark == NULL)
-        status = gs_event_create(device_session(), &stream->mark);
+    if (stream->end == NULL)
+        status = gs_event_create(device_session(), &stream->end);
     if (status == GS_OK)
-        status = gs_event_record(stream->mark, ring->handle);
-    stream->marked = status == GS_OK ? RING_MARK_SET : RING_MARK_LOST;
+        status = gs_event_record(stream->end, ring->handle);
+    stream->end_state = status == GS_OK ? RING_END_RECORDED : RING_END_LOST;
 }
 
 void ring_turn_slow(struct ring *ring, struct stream *stream)
 {
     pthread_mutex_lock(&ring->lock);
     if (ring->last != stream && ring->last != NULL)
-        mark(ring, ring->last);
+        end_record(ring, ring->last);
     ring->last = stream;
     pthread_mutex_unlock(&ring->lock);
 }
 
-/* Another stream may have marked the end of this one's work while the work was given. */
+/* Another stream may have recorded the end of this one's work while the work was given. */
 void ring_leave_slow(struct ring *ring, struct stream *stream)
 {
     pthread_mutex_lock(&ring->lock);
     if (ring->last != stream)
-        mark(ring, stream);
+        end_record(ring, stream);
     pthread_mutex_unlock(&ring->lock);
 }
 
-gs_status ring_end(struct ring *ring, struct stream *stream, gs_event *found)
+gs_status ring_end(struct ring *ring, struct stream *stream, gs_event *end)
 {
     gs_status status = GS_OK;
 
     pthread_mutex_lock(&ring->lock);
-    if (ring->last == stream || stream->marked == RING_MARK_LOST)
-        mark(ring, stream);
-    if (stream->marked == RING_MARK_LOST)
+    if (ring->last == stream || stream->end_state == RING_END_LOST)
+        end_record(ring, stream);
+    if (stream->end_state == RING_END_LOST)
         status = GS_ERR_LIMIT;
     else
-        *found = stream->marked == RING_MARK_SET ? stream->mark : NULL;
+        *end = stream->end_state == RING_END_RECORDED ? stream->end : NULL;
     pthread_mutex_unlock(&ring->lock);
     return status;
 }
@@ -81,9 +81,9 @@ gs_status ring_query(struct ring *ring, struct stream *stream)
     if (!ring_shared(ring))
         return gs_stream_query(device_session(), stream->handle);
     pthread_mutex_lock(&ring->lock);
-    whole = ring->last == stream || stream->marked == RING_MARK_LOST;
-    if (stream->marked == RING_MARK_SET)
-        event = stream->mark;
+    whole = ring->last == stream || stream->end_state == RING_END_LOST;
+    if (stream->end_state == RING_END_RECORDED)
+        event = stream->end;
     pthread_mutex_unlock(&ring->lock);
     if (whole)
         return gs_stream_query(device_session(), stream->handle);
@@ -146,9 +146,9 @@ static struct ring *ring_spare(int priority)
     return NULL;
 }
 
-/* A place for a new ring: a free one, or that of a ring without a stream and without work, which
+/* A slot for a new ring: a free one, or that of a ring without a stream and without work, which
  * ends. NULL: none. */
-static struct ring *ring_place(void)
+static struct ring *ring_slot(void)
 {
     struct ring *const rings = rings_here();
 
@@ -192,7 +192,7 @@ static gs_status ring_find(bool blocking, int priority, struct ring **out)
     gs_status status = GS_OK;
 
     if (ring == NULL) {
-        ring = ring_place();
+        ring = ring_slot();
         status = ring != NULL ? ring_open(ring, priority) : GS_ERR_LIMIT;
     }
     if (status == GS_OK && ring->users == 0) {
@@ -238,9 +238,9 @@ void ring_give(struct ring *ring, struct stream *stream)
     pthread_mutex_unlock(&ring->lock);
     ring->users--;
     pthread_mutex_unlock(&rings_lock);
-    if (stream->mark != NULL)
-        gs_event_destroy(stream->mark);
-    stream->mark = NULL;
+    if (stream->end != NULL)
+        gs_event_destroy(stream->end);
+    stream->end = NULL;
 }
 
 void rings_forget(void)

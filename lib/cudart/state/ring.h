@@ -10,7 +10,8 @@
  * (CUDA_DEVICE_MAX_CONNECTIONS).
  *
  * A stream that shares its ring waits for its own work only: before another stream's work follows
- * on it, an event marks the end of the stream's. The mark is all that a shared ring costs.
+ * on it, an event is recorded at the end of the stream's. The event is all that a shared ring
+ * costs.
  */
 #ifndef GS_CUDART_RING_H
 #define GS_CUDART_RING_H
@@ -32,15 +33,15 @@ struct ring {
     unsigned users;
     bool blocking; /* whether its first stream is blocking */
     int priority;
-    pthread_mutex_t lock; /* guards what follows, and its streams' marks */
+    pthread_mutex_t lock; /* guards what follows, and its streams' end events */
     _Atomic bool shared;  /* other streams' work may stand in it */
     struct stream *last; /* the stream whose work stands last; NULL: none that still waits for it */
 };
 
-enum ring_mark {
-    RING_MARK_NONE, /* the stream has done nothing in its ring */
-    RING_MARK_SET,
-    RING_MARK_LOST /* there was no event for a mark: the end of the ring counts */
+enum ring_end_state {
+    RING_END_NONE, /* the stream has done nothing in its ring */
+    RING_END_RECORDED,
+    RING_END_LOST /* no event could be recorded: the end of the ring counts */
 };
 
 /* Finds a ring for a new stream. GS_ERR_LIMIT: there is none at all. Others as gs_stream_create. */
@@ -56,13 +57,13 @@ gs_status rings_query(void);
 /* Called before and after a stream's work in a shared ring. */
 void ring_turn_slow(struct ring *ring, struct stream *stream);
 void ring_leave_slow(struct ring *ring, struct stream *stream);
-/* Sets *mark to an event at the end of the stream's work: NULL where it has none to wait for.
+/* Sets *end to an event at the end of the stream's work: NULL where it has none to wait for.
  * GS_ERR_LIMIT: there is no event for it. */
-gs_status ring_end(struct ring *ring, struct stream *stream, gs_event *mark);
+gs_status ring_end(struct ring *ring, struct stream *stream, gs_event *end);
 
 /* Whether several streams use the ring. Asked before a stream's work and after it; ring_take stores
- * `shared` before the next stream's first mark. Both sides also take the lock of libgshare's
- * stream, so either the load after the work sees the store, or the mark comes after the work. */
+ * `shared` before the next stream's first end event. Both sides also take the lock of libgshare's
+ * stream, so either the load after the work sees the store, or the event comes after the work. */
 static inline bool ring_shared(const struct ring *ring)
 {
     return __builtin_expect(atomic_load_explicit(&ring->shared, memory_order_acquire), 0);

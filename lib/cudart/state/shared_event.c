@@ -63,7 +63,7 @@ struct shared_event *shared_event_new(void)
         return event;
     }
     if (event != NULL)
-        shared_event_drop(event);
+        shared_event_release(event);
     if (fd >= 0)
         close(fd);
     return NULL;
@@ -83,13 +83,13 @@ struct shared_event *shared_event_open(const struct shared_event_name *name)
     if (fd >= 0)
         close(fd);
     if (event != NULL && event->page->secret != name->secret) {
-        shared_event_drop(event);
+        shared_event_release(event);
         return NULL;
     }
     return event;
 }
 
-void shared_event_drop(struct shared_event *event)
+void shared_event_release(struct shared_event *event)
 {
     if (atomic_fetch_sub(&event->holders, 1) != 1)
         return;
@@ -121,7 +121,7 @@ static void record_tell(cudaStream_t stream, cudaError_t error, void *data)
     while (done < record->number &&
            !atomic_compare_exchange_weak(&record->event->page->done, &done, record->number))
         continue;
-    shared_event_drop(record->event);
+    shared_event_release(record->event);
     free(record);
 }
 

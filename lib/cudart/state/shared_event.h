@@ -21,7 +21,7 @@ struct shared_event_name {
 struct shared_event *shared_event_new(void);
 /* Opens the event of that name, which the caller then holds. NULL: there is none. */
 struct shared_event *shared_event_open(const struct shared_event_name *name);
-void shared_event_drop(struct shared_event *event);
+void shared_event_release(struct shared_event *event);
 struct shared_event_name shared_event_name(const struct shared_event *event);
 
 cudaError_t shared_event_record(struct shared_event *event, struct stream *stream);

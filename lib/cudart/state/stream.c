@@ -136,7 +136,7 @@ static gs_status stream_open(struct stream *stream, unsigned flags, int priority
     stream->device = device_number();
     stream->order = &of_devices[stream->device].order;
     stream->handle = stream->ring->handle;
-    stream->marked = RING_MARK_NONE;
+    stream->end_state = RING_END_NONE;
     stream->blocking = blocking;
     stream->flags = flags;
     stream->priority = priority;
@@ -228,7 +228,7 @@ void streams_forget(void)
         if (handle == 0 || streams[i].device != device_number())
             continue;
         handles_close(&handles, handle);
-        streams[i].mark = NULL;
+        streams[i].end = NULL;
         handles_free(&handles, (int)i);
     }
     atomic_store(&here->order.blocking, 0);
@@ -293,15 +293,15 @@ static struct thread_streams *thread_streams(void)
 static cudaError_t thread_stream(bool beside, cudaStream_t *handle)
 {
     struct thread_streams *mine = thread_streams();
-    cudaStream_t *place;
+    cudaStream_t *slot;
     cudaError_t error = cudaSuccess;
 
     if (mine == NULL)
         return cudaErrorMemoryAllocation;
-    place = beside ? &mine->beside[device_number()] : &mine->of[device_number()];
-    if (handles_find(&handles, (uint64_t)(uintptr_t)*place) < 0)
-        error = stream_new(beside ? cudaStreamNonBlocking : 0, 0, place);
-    *handle = *place;
+    slot = beside ? &mine->beside[device_number()] : &mine->of[device_number()];
+    if (handles_find(&handles, (uint64_t)(uintptr_t)*slot) < 0)
+        error = stream_new(beside ? cudaStreamNonBlocking : 0, 0, slot);
+    *handle = *slot;
     return error;
 }
 

@@ -32,8 +32,8 @@ struct stream {
     struct legacy_order *order; /* one for all streams of a device */
     gs_stream handle;           /* its ring's; NULL: the legacy stream */
     struct ring *ring;
-    gs_event mark; /* at the end of its work, as far as `marked` says; see ring.h */
-    enum ring_mark marked;
+    gs_event end; /* at the end of its work, as far as `end_state` says; see ring.h */
+    enum ring_end_state end_state;
     unsigned device; /* its number */
     bool records;    /* a session's graph is recorded there */
     bool blocking;

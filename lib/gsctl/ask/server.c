@@ -56,8 +56,8 @@ gs_status status_read_by(struct control *control, struct ctl_status_reply *reply
     return GS_OK;
 }
 
-gs_status log_place_read(struct control *control, struct ctl_log_reply *reply,
-                         char message[REQUEST_MESSAGE_MAX])
+gs_status log_destination_read(struct control *control, struct ctl_log_reply *reply,
+                               char message[REQUEST_MESSAGE_MAX])
 {
     struct ctl_admin request = {.cursor = 0};
     gs_status status = control_ask(control, &request.h, CTL_LOG, sizeof(request), reply,

@@ -10,8 +10,8 @@ gs_status status_read(struct control *control, struct ctl_status_reply *reply,
 gs_status status_read_by(struct control *control, struct ctl_status_reply *reply,
                          uint64_t deadline_ns, char message[REQUEST_MESSAGE_MAX]);
 /* Asks where the server's log is, which it tells its owner and root. */
-gs_status log_place_read(struct control *control, struct ctl_log_reply *reply,
-                         char message[REQUEST_MESSAGE_MAX]);
+gs_status log_destination_read(struct control *control, struct ctl_log_reply *reply,
+                               char message[REQUEST_MESSAGE_MAX]);
 const char *device_state_name(uint32_t state); /* "?" for an unknown state */
 /* "fault", "eviction" ... of enum ctl_takeover; "?" for an unknown one */
 const char *takeover_cause_name(uint32_t cause);

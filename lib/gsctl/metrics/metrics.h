@@ -49,8 +49,8 @@ struct metrics_labels {
     } server, device[sizeof(((struct ctl_status_reply *)0)->device) / sizeof(struct ctl_device)];
     struct metrics_both *session; /* as the sample has them */
 };
-/* Puts a label's value in pieces, quoted: it is text from anywhere, also a tenant's. */
-void metrics_value_put(const char *value, void (*put)(void *to, const char *piece, size_t size),
+/* Puts a label's value in parts, quoted: it is text from anywhere, also a tenant's. */
+void metrics_value_put(const char *value, void (*put)(void *to, const char *part, size_t size),
                        void *to);
 void metrics_labels_init(struct metrics_labels *labels, const struct metrics_sample *sample);
 void metrics_labels_deinit(struct metrics_labels *labels, const struct metrics_sample *sample);

@@ -59,29 +59,29 @@ static void sample_print(char *line)
 }
 
 /* Where the text is read: within a family, and within its samples. */
-struct place {
+struct nesting {
     bool family, samples;
 };
 
-static void samples_begin(struct place *place)
+static void samples_begin(struct nesting *nesting)
 {
-    if (!place->samples)
+    if (!nesting->samples)
         json_open("samples", '[');
-    place->samples = true;
+    nesting->samples = true;
 }
 
-static void family_end(struct place *place)
+static void family_end(struct nesting *nesting)
 {
-    if (!place->family)
+    if (!nesting->family)
         return;
-    samples_begin(place); /* a family may have none */
+    samples_begin(nesting); /* a family may have none */
     json_close(']');
     json_close('}');
-    *place = (struct place){false, false};
+    *nesting = (struct nesting){false, false};
 }
 
 /* "# TYPE NAME TEXT", with which a family begins, UNIT and HELP likewise, and "# EOF". */
-static void remark_print(char *line, struct place *place)
+static void remark_print(char *line, struct nesting *nesting)
 {
     char *at = line + 2;
     const char *what = word_cut(&at), *name = word_cut(&at);
@@ -90,18 +90,18 @@ static void remark_print(char *line, struct place *place)
         json_text(!strcmp(what, "UNIT") ? "unit" : "help", at);
         return;
     }
-    family_end(place);
+    family_end(nesting);
     if (strcmp(what, "TYPE") != 0)
         return;
     json_open(NULL, '{');
     json_text("name", name);
     json_text("type", at);
-    place->family = true;
+    nesting->family = true;
 }
 
 void metrics_json_print(char *text, const char *instance)
 {
-    struct place place = {false, false};
+    struct nesting nesting = {false, false};
 
     json_open(NULL, '{');
     json_text("instance", instance);
@@ -109,10 +109,10 @@ void metrics_json_print(char *text, const char *instance)
     for (char *line = text, *end; (end = strchr(line, '\n')); line = end + 1) {
         *end = 0;
         if (*line == '#') {
-            remark_print(line, &place);
+            remark_print(line, &nesting);
             continue;
         }
-        samples_begin(&place);
+        samples_begin(&nesting);
         sample_print(line);
     }
     json_close(']');

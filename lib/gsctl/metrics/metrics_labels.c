@@ -18,10 +18,10 @@
 #include "gsctl/metrics/metrics.h"
 #include "gsctl/metrics/pod.h"
 
-void metrics_value_put(const char *value, void (*put)(void *to, const char *piece, size_t size),
+void metrics_value_put(const char *value, void (*put)(void *to, const char *part, size_t size),
                        void *to)
 {
-    const char *plain = value; /* goes as one piece up to what does not */
+    const char *plain = value; /* goes in one part up to what does not */
 
     put(to, "\"", 1);
     while (*value) {
@@ -44,9 +44,9 @@ void metrics_value_put(const char *value, void (*put)(void *to, const char *piec
     put(to, "\"", 1);
 }
 
-static void put_file(void *to, const char *piece, size_t size)
+static void put_file(void *to, const char *part, size_t size)
 {
-    fwrite(piece, 1, size, to);
+    fwrite(part, 1, size, to);
 }
 
 static void label(FILE *out, const char *before, const char *name, const char *value)

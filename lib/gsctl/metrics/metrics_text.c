@@ -272,9 +272,9 @@ static void histogram_print(struct output *out, const struct family *f, const vo
     put(out, "\n", 1);
 }
 
-static void put_piece(void *to, const char *piece, size_t size)
+static void put_part(void *to, const char *part, size_t size)
 {
-    put(to, piece, size);
+    put(to, part, size);
 }
 
 static void several_print(struct output *out, const struct family *f, const void *structure,
@@ -291,7 +291,7 @@ static void several_print(struct output *out, const struct family *f, const void
         put(out, ",", 1);
         put_text(out, f->several->label);
         put(out, "=", 1);
-        metrics_value_put(value, put_piece, out);
+        metrics_value_put(value, put_part, out);
         put(out, "} ", 2);
         put_number(out, figure);
         put(out, "\n", 1);

@@ -191,10 +191,10 @@ int command_log(struct control *control, const struct command_options *options)
     gs_status status = status_read(control, &server, message);
 
     if (status == GS_OK)
-        status = log_place_read(control, &reply, message);
+        status = log_destination_read(control, &reply, message);
     if (status != GS_OK)
         return ask_failed(status, message);
-    switch (reply.place) {
+    switch (reply.destination) {
     case CTL_LOG_FILE:
         return file_print(reply.path, options->follow, options->json ? &json : NULL);
     case CTL_LOG_JOURNAL:

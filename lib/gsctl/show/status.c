@@ -117,23 +117,23 @@ static const char *log_text(struct control *control, struct ctl_log_reply *reply
 
     if (geteuid() != 0 && geteuid() != control->owner)
         return NULL;
-    if (log_place_read(control, reply, message) != GS_OK)
+    if (log_destination_read(control, reply, message) != GS_OK)
         return NULL;
-    return reply->place == CTL_LOG_JOURNAL   ? "journal"
-           : reply->place == CTL_LOG_NOWHERE ? "none"
-                                             : reply->path;
+    return reply->destination == CTL_LOG_JOURNAL   ? "journal"
+           : reply->destination == CTL_LOG_NOWHERE ? "none"
+                                                   : reply->path;
 }
 
 int command_status(struct control *control, const struct command_options *options)
 {
     char message[REQUEST_MESSAGE_MAX];
     struct ctl_status_reply reply;
-    struct ctl_log_reply place;
+    struct ctl_log_reply destination;
     gs_status status = status_read(control, &reply, message);
 
     if (status != GS_OK)
         return ask_failed(status, message);
-    const char *log = log_text(control, &place);
+    const char *log = log_text(control, &destination);
     if (!options->json) {
         print_text(&reply, control);
         if (log)

@@ -130,9 +130,9 @@ static void call_print(const struct trace_model *m, const struct trace_record *r
     json_close('}');
 }
 
-/* pid, tid: where; "p": the mark goes through the process, "g": through all. */
-static void mark_print(const struct trace_model *m, const char *name, const char *scope,
-                       uint64_t pid, const struct trace_event *e)
+/* pid, tid: where; "p": the instant goes through the process, "g": through all. */
+static void instant_print(const struct trace_model *m, const char *name, const char *scope,
+                          uint64_t pid, const struct trace_event *e)
 {
     event_open(m, "i", name, pid, scope[0] == 'p' ? SUBMISSIONS : 0, e->at_ns);
     json_text("s", scope);
@@ -163,7 +163,7 @@ static void mark_print(const struct trace_model *m, const char *name, const char
 
 static void granted_print(const struct trace_model *m, const struct trace_event *e)
 {
-    mark_print(m, "granted", "p", e->session, e);
+    instant_print(m, "granted", "p", e->session, e);
     event_open(m, "C", "SMs granted", e->session, 0, e->at_ns);
     json_open("args", '{');
     json_number("sms", e->u.session.sms);
@@ -180,19 +180,19 @@ static void record_print(const struct trace_model *m, const struct trace_record 
         return;
     switch (e->kind) {
     case TRACE_ATTACHED:
-        mark_print(m, "attached", "p", e->session, e);
+        instant_print(m, "attached", "p", e->session, e);
         break;
     case TRACE_DETACHED:
-        mark_print(m, "detached", "p", e->session, e);
+        instant_print(m, "detached", "p", e->session, e);
         break;
     case TRACE_GRANTED:
         granted_print(m, e);
         break;
     case TRACE_LOST:
-        mark_print(m, "worker lost", "g", device, e);
+        instant_print(m, "worker lost", "g", device, e);
         break;
     case TRACE_WORKER:
-        mark_print(m, "worker traces", "t", device, e);
+        instant_print(m, "worker traces", "t", device, e);
         break;
     case TRACE_TAKEOVER:
         event_open(m, "X", "takeover", device, 0, e->begin_ns);

@@ -46,7 +46,7 @@ struct bin {
 static const char *const colours[] = {"#0072b2", "#d55e00", "#009e73",
                                       "#cc79a7", "#56b4e9", "#e69f00"};
 
-/* ---- Pieces ---------------------------------------------------------------------------------- */
+/* ---- Shapes ---------------------------------------------------------------------------------- */
 
 static void text_print(FILE *out, const char *text)
 {
@@ -106,7 +106,7 @@ static void time_print(char out[FORMAT_MAX], uint64_t ns, uint64_t step)
     snprintf(out, FORMAT_MAX, "%" PRIu64 " %s", ns / units[u].ns, units[u].name);
 }
 
-/* 1, 2 or 5 times a power of ten, for five to twelve marks. */
+/* 1, 2 or 5 times a power of ten, for five to twelve ticks. */
 static uint64_t axis_step(uint64_t all)
 {
     static const uint64_t factors[] = {1, 2, 5};

@@ -114,7 +114,7 @@ const struct ptx_form ptx_forms[] = {
 #undef PTX_FORM
 };
 
-/* ---- opcodes: their forms follow them in the table, so that counting gives the places ---- */
+/* ---- opcodes: their forms follow them in the table, so that counting gives the indices ---- */
 #define PASTE(a, b)  a##b
 #define PASTE2(a, b) PASTE(a, b)
 enum {

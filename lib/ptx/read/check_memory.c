@@ -164,7 +164,7 @@ bool access_check(struct parser *p, const struct ptx_inst *inst, const struct to
 
 /* ---- caches, and addresses as values ---- */
 
-/* Of prefetch, discard and applypriority. */
+/* Checks prefetch, discard and applypriority. */
 bool cache_check(struct parser *p, const struct ptx_inst *inst, const struct token *at)
 {
     uint32_t spaces = SPACE(GENERIC) | SPACE(GLOBAL);

@@ -30,7 +30,7 @@ static bool is_whole_rounding(uint8_t rnd)
     return rnd >= PTX_RND_RNI && rnd <= PTX_RND_RPI;
 }
 
-/* .ftz and .sat of floats. */
+/* Checks .ftz and .sat, which floats may have. */
 static bool check_flags(struct parser *p, const struct ptx_inst *inst, const struct token *at)
 {
     enum ptx_type t = inst->type[0];

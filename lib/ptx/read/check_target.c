@@ -77,7 +77,8 @@ static const struct since since[] = {
     {PTX_OP_WMMA_STORE, 70, 6, 3},
 };
 
-/* What came with Blackwell, and lanes that no longer exchange without .sync. */
+/* Says what the target or the version is too early for, or too late: an exchange of lanes without
+ * .sync; NULL: neither. */
 static const char *newer_or_gone(const struct ptx_module *m, const struct ptx_inst *inst,
                                  unsigned version)
 {

@@ -10,7 +10,7 @@ static bool check_fence(struct parser *p, const struct ptx_inst *inst, const str
                        (long long)inst->ops[1].imm);
 }
 
-/* A generic address, in a register or of a global variable, without an offset. */
+/* Whether it is a generic address, in a register or of a global variable, without an offset. */
 static bool is_map(const struct ptx_operand *o)
 {
     return o->kind == PTX_OPND_REG ||

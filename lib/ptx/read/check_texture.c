@@ -46,8 +46,8 @@ static unsigned elements(const struct ptx_operand *o)
     return o->kind == PTX_OPND_VEC ? o->count : 1;
 }
 
-/* The place of the operand that DESC describes, in a form that has one. */
-static unsigned place_of(const struct ptx_inst *inst, enum ptx_desc_kind desc)
+/* The index of the operand that DESC describes, in a form that has one. */
+static unsigned operand_index(const struct ptx_inst *inst, enum ptx_desc_kind desc)
 {
     unsigned i = 0;
 
@@ -58,8 +58,8 @@ static unsigned place_of(const struct ptx_inst *inst, enum ptx_desc_kind desc)
 
 static bool check_coordinates(struct parser *p, const struct ptx_inst *inst, const struct token *at)
 {
-    const struct ptx_operand *o = &inst->ops[place_of(inst, PTX_DESC_COORD)];
-    const struct ptx_operand *object = &inst->ops[place_of(inst, PTX_DESC_TEX)];
+    const struct ptx_operand *o = &inst->ops[operand_index(inst, PTX_DESC_COORD)];
+    const struct ptx_operand *object = &inst->ops[operand_index(inst, PTX_DESC_TEX)];
     unsigned need = coordinates(inst->geom), have = elements(o);
 
     if (object->kind != PTX_OPND_REG && object->kind != PTX_OPND_SYM)
@@ -86,7 +86,7 @@ static bool check_tex(struct parser *p, const struct ptx_inst *inst, const struc
     if (inst->op == PTX_OP_TLD4 &&
         !((GEOM(2D) | GEOM(A2D) | GEOM(CUBE) | GEOM(ACUBE)) >> inst->geom & 1))
         return parser_fail(p, at, "tld4: expected .2d, .a2d, .cube or .acube");
-    for (i = place_of(inst, PTX_DESC_COORD) + 1; i < inst->nops; i++) {
+    for (i = operand_index(inst, PTX_DESC_COORD) + 1; i < inst->nops; i++) {
         if (ptx_forms[inst->form].opnds[i].kind != PTX_DESC_VEC ||
             inst->ops[i].kind == PTX_OPND_NONE)
             continue;
@@ -112,7 +112,7 @@ static bool check_surface(struct parser *p, const struct ptx_inst *inst, const s
     return true;
 }
 
-/* The handle itself, in a register of 64 bits or a variable. */
+/* A query names the handle itself, in a register of 64 bits or a variable. */
 static bool check_query(struct parser *p, const struct ptx_inst *inst, const struct token *at)
 {
     const struct ptx_mem *mem = &inst->ops[1].mem;

@@ -34,7 +34,7 @@ static const struct rule *find_rule(enum ptx_type d, enum ptx_type a, enum ptx_t
     return NULL;
 }
 
-/* As ptxas has it. Elements are packed into 32 bits. */
+/* Whether a register may hold elements, as ptxas has it: they are packed into 32 bits. */
 static bool holds(enum ptx_type reg, enum ptx_type element)
 {
     if (ptx_type_bits(reg) != 32)
@@ -46,7 +46,7 @@ static bool holds(enum ptx_type reg, enum ptx_type element)
     return !ptx_type_is_float(element) || (reg == PTX_T_F16X2 && element != PTX_T_F32);
 }
 
-/* Registers for elements of a type, and in a factor's list constants. */
+/* Checks a list of registers for elements of a type; a factor's list may hold constants too. */
 static bool check_list(struct parser *p, const struct ptx_operand *o, unsigned count,
                        enum ptx_type type, bool factor, const struct token *at)
 {

@@ -68,7 +68,7 @@ static void skip_line(struct lexer *lx)
     lx->cur = nl ? nl : lx->end;
 }
 
-/* False: a comment that does not end. */
+/* Returns false where the comment does not end. */
 static bool skip_comment(struct lexer *lx)
 {
     lx->open_line = lx->line;
@@ -84,7 +84,7 @@ static bool skip_comment(struct lexer *lx)
     return false;
 }
 
-/* White space, comments, preprocessor lines and the old @@DWARF lines. */
+/* Skips white space, comments, preprocessor lines and the old @@DWARF lines. */
 static bool skip_blank(struct lexer *lx)
 {
     int c;
@@ -118,7 +118,7 @@ static int digit_value(int c)
     return c <= '9' ? c - '0' : (c | 32) - 'a' + 10;
 }
 
-/* Digits of BASE from the cursor; false when they overflow 64 bits or there are none. */
+/* Reads digits of BASE from the cursor; false when they overflow 64 bits or there are none. */
 static bool read_digits(struct lexer *lx, unsigned base, uint64_t *value)
 {
     const char *start = lx->cur;
@@ -227,7 +227,7 @@ static void read_string(struct lexer *lx, struct token *tok)
     tok->kind = TOK_STRING;
 }
 
-/* The characters of ".word", with "::" inside as in .shared::cta. */
+/* Reads the characters of ".word", with "::" inside as in .shared::cta. */
 static void read_word(struct lexer *lx)
 {
     while (is(at(lx, 0), CH_IDENT) ||

@@ -13,7 +13,7 @@
 #include "ptx/read/lex.h"
 #include "ptx/read/symtab.h"
 
-/* A growing array of scratch. */
+/* A list is a growing array of scratch memory. */
 struct list {
     void *data;
     uint32_t n, cap;
@@ -107,9 +107,9 @@ bool parser_fail(struct parser *p, const struct token *at, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 bool parser_fail_as(struct parser *p, int status, const struct token *at, const char *fmt, ...)
     __attribute__((format(printf, 4, 5)));
-/* -ENOMEM, or -E2BIG over a limit */
+/* fails with -ENOMEM, or with -E2BIG over a limit */
 bool parser_no_memory(struct parser *p, const struct token *at);
-/* "expected WHAT, found ..." at the current token. */
+/* Fails with "expected WHAT, found ..." at the current token. */
 bool parser_expected(struct parser *p, const char *what);
 bool parser_next(struct parser *p);
 /* takes the token if it is of KIND */
@@ -134,12 +134,12 @@ struct sym *parser_declare(struct parser *p, enum sym_kind kind, const struct to
 /* The name under which something of the function is kept: unique in the function although scopes
  * are flattened. */
 const char *parser_unique_name(struct parser *p, const struct token *name, bool range);
-/* printable piece of a token */
+/* copies the printable part of a token */
 void token_clip(const struct token *tok, char *buf, size_t size);
 
 /* ---- parse_const.c ---- */
 bool parse_const_int(struct parser *p, uint64_t *value);
-/* A number of any kind: TOK_INT, TOK_F32 or TOK_F64 in OUT->kind, its value in OUT->value. */
+/* Reads a number of any kind: TOK_INT, TOK_F32 or TOK_F64 in OUT->kind, its value in OUT->value. */
 bool parse_const(struct parser *p, struct token *out);
 bool parse_uint(struct parser *p, uint64_t most, const char *what, uint64_t *value);
 /* VALUE as type TYPE wants it, see PTX_OPND_IMM. */
@@ -190,10 +190,10 @@ bool op_names_init(struct parser *p);
 enum ptx_op parser_find_op(const struct parser *p, const struct token *mnemonic, const char **rest);
 
 /* ---- parse_operand.c ---- */
-/* operands up to ';': p->raws, p->tops */
+/* reads operands up to ';' into p->raws and p->tops */
 bool parse_raws(struct parser *p);
 bool parse_raw(struct parser *p, uint32_t *index);
-/* the current token as a predicate register */
+/* finds the current token as a predicate register */
 bool find_predicate(struct parser *p, uint32_t *reg);
 
 /* ---- build_operand.c ---- */

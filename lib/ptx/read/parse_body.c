@@ -27,7 +27,7 @@ static bool add_registers(struct parser *p, struct ptx_reg_decl *decl)
     return true;
 }
 
-/* Behind ".reg": .v4 .b32 name<count>, name ... ; */
+/* Reads what stands behind ".reg": .v4 .b32 name<count>, name ... ; */
 static bool parse_registers(struct parser *p)
 {
     struct ptx_reg_decl proto = {0}, decl;
@@ -56,7 +56,7 @@ static bool parse_registers(struct parser *p)
         if (parser_accept(p, '<')) {
             if (proto.vec)
                 return parser_fail(p, &name, "a range of vector registers is not supported");
-            /* A plain number: in an expression the '>' would be an operator. */
+            /* The count is a plain number: in an expression the '>' would be an operator. */
             count = p->tok.value;
             if (!parser_need(p, TOK_INT, "a register count"))
                 return false;
@@ -118,7 +118,7 @@ static bool parse_body_directive(struct parser *p)
     return parser_expected(p, "an instruction or a declaration");
 }
 
-/* A label, or an instruction: both begin with a name. */
+/* Reads a label or an instruction: both begin with a name. */
 static bool parse_named(struct parser *p)
 {
     struct token name = p->tok;

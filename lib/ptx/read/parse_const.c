@@ -16,7 +16,7 @@ static bool too_deep(struct parser *p)
     return parser_fail_as(p, -E2BIG, &p->tok, "nested deeper than %d", PTX_MAX_DEPTH);
 }
 
-/* ( expression ), or a cast: (.s64) unary, (.u64) unary. */
+/* Reads ( expression ), or a cast: (.s64) unary, (.u64) unary. */
 static bool parse_unary(struct parser *p, struct value *out);
 
 static bool parse_parenthesis(struct parser *p, struct value *out)
@@ -204,7 +204,7 @@ static bool apply(struct parser *p, int kind, struct value *a, const struct valu
     return true;
 }
 
-/* Operators that bind at least as tightly as LEAST; recursion is bounded by the ten levels. */
+/* Reads operators that bind at least as tightly as LEAST; the ten levels bound the recursion. */
 static bool parse_binary(struct parser *p, int least, struct value *out)
 {
     struct value right;

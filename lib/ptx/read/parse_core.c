@@ -127,7 +127,8 @@ char *parser_string(struct parser *p, const char *text, size_t len)
     return s;
 }
 
-/* Bytes of one scratch list: three million instructions in one function, far beyond what compiles.
+/* A scratch list has so many bytes at most: three million instructions in one function, far beyond
+ * what compiles.
  */
 static const size_t LIST_MOST = 256u << 20;
 

@@ -95,7 +95,7 @@ bool parse_file(struct parser *p)
     return p->status == 0;
 }
 
-/* Debug information: read past, not kept. */
+/* Debug information is read past and not kept. */
 bool parse_section(struct parser *p)
 {
     if (!parser_next(p))

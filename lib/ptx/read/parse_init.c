@@ -49,7 +49,7 @@ static bool parse_symbol_name(struct parser *p, struct ptx_reloc *r)
     return parse_const_int(p, (uint64_t *)&r->addend);
 }
 
-/* symbol, generic(symbol), each with +offset; or after a mask: (symbol). */
+/* Reads symbol or generic(symbol), each with +offset; or after a mask: (symbol). */
 static bool parse_address(struct parser *p, struct ptx_reloc *r)
 {
     bool generic = p->tok.kind == TOK_IDENT && token_is(&p->tok, "generic");
@@ -69,7 +69,7 @@ static bool parse_address(struct parser *p, struct ptx_reloc *r)
     return true;
 }
 
-/* 0xFF00(symbol): one byte of an address. */
+/* Reads 0xFF00(symbol), which is one byte of an address. */
 static bool parse_mask(struct parser *p, uint64_t mask, const struct token *at, struct ptx_reloc *r)
 {
     if (mask == 0 || mask >> (__builtin_ctzll(mask) & ~7) != 0xFF)
@@ -122,7 +122,7 @@ static bool parse_element(struct parser *p, struct ptx_var *var, uint64_t offset
 static bool parse_braces(struct parser *p, struct ptx_var *var, unsigned level, uint64_t *at,
                          uint64_t end);
 
-/* One value, or one inner level of braces. */
+/* Reads one value, or one inner level of braces. */
 static bool parse_item(struct parser *p, struct ptx_var *var, unsigned level, uint64_t inner,
                        uint64_t *at, uint64_t end)
 {
@@ -139,8 +139,8 @@ static bool parse_item(struct parser *p, struct ptx_var *var, unsigned level, ui
     return true;
 }
 
-/* One brace level, up to END. A row that ends early is not padded: what follows continues right
- * behind it, which is what ptxas makes of it. */
+/* Reads one brace level, up to END. A row that ends early is not padded: what follows continues
+ * right behind it, which is what ptxas makes of it. */
 static bool parse_braces(struct parser *p, struct ptx_var *var, unsigned level, uint64_t *at,
                          uint64_t end)
 {

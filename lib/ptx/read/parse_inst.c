@@ -211,8 +211,8 @@ static const char *desc_what(const struct ptx_desc *desc)
 /* Which operand goes where: PLACE[d] is the operand at descriptor d, or -1. Optional ones are
  * filled from the left, as far as what follows can still be satisfied; there are at most three, so
  * the search is short. */
-static bool place(const struct parser *p, const struct ptx_form *form, const struct ptx_inst *inst,
-                  unsigned d, uint32_t top, int *places, struct attempt *best)
+static bool match(const struct parser *p, const struct ptx_form *form, const struct ptx_inst *inst,
+                  unsigned d, uint32_t top, int *matched, struct attempt *best)
 {
     const struct ptx_desc *desc = &form->opnds[d];
     const uint32_t *tops = p->tops.data;
@@ -229,19 +229,19 @@ static bool place(const struct parser *p, const struct ptx_form *form, const str
         return false;
     }
     if (r && raw_fits(p, r, desc, inst)) {
-        places[d] = (int)top;
+        matched[d] = (int)top;
         if (desc->kind == PTX_DESC_TEX) { /* sampler and coordinates come with it */
-            places[next] = -1;
+            matched[next] = -1;
             if (form->opnds[next].kind == PTX_DESC_SAMPLER)
-                places[++next] = -1;
+                matched[++next] = -1;
             next++;
         }
-        if (place(p, form, inst, next, top + 1, places, best))
+        if (match(p, form, inst, next, top + 1, matched, best))
             return true;
     }
-    places[d] = -1;
+    matched[d] = -1;
     if (desc->optional)
-        return place(p, form, inst, d + 1, top, places, best);
+        return match(p, form, inst, d + 1, top, matched, best);
     if ((int)top > best->operand) {
         best->operand = (int)top;
         best->operand_what = desc_what(desc);
@@ -270,8 +270,8 @@ static bool fail_operands(struct parser *p, const struct token *mnemonic,
                        best->operand_what, best->operand + 1, found);
 }
 
-/* The parts of [texture, sampler, coordinates] into three places, of [surface, coordinates] into
- * two. */
+/* Puts the parts of [texture, sampler, coordinates] into three operands, of [surface, coordinates]
+ * into two. */
 static bool build_texture(struct parser *p, const struct ptx_form *form,
                           const struct ptx_inst *inst, const struct raw *r, unsigned d,
                           struct ptx_operand *ops)
@@ -294,7 +294,7 @@ static bool build_texture(struct parser *p, const struct ptx_form *form,
     return raw_build(p, &raws[r->part[last]], &form->opnds[coord], inst, &ops[coord]);
 }
 
-static bool build_operands(struct parser *p, const struct ptx_form *form, const int *places,
+static bool build_operands(struct parser *p, const struct ptx_form *form, const int *matched,
                            struct ptx_inst *inst)
 {
     const uint32_t *tops = p->tops.data;
@@ -308,9 +308,9 @@ static bool build_operands(struct parser *p, const struct ptx_form *form, const 
     if (!inst->ops)
         return false;
     for (d = 0; d < n; d++) {
-        if (places[d] < 0)
+        if (matched[d] < 0)
             continue;
-        r = (const struct raw *)p->raws.data + tops[places[d]];
+        r = (const struct raw *)p->raws.data + tops[matched[d]];
         if (form->opnds[d].kind == PTX_DESC_TEX) {
             if (!build_texture(p, form, inst, r, d, inst->ops))
                 return false;
@@ -350,7 +350,7 @@ static bool match_forms(struct parser *p, const struct token *mnemonic, const ch
 {
     const char *end = mnemonic->text + mnemonic->len;
     unsigned first = ptx_ops[inst->op].first, count = ptx_op_form_count(inst->op), i;
-    int places[PTX_MAX_OPERANDS + 1];
+    int matched[PTX_MAX_OPERANDS + 1];
     struct ptx_inst candidate;
 
     for (i = first; i < first + count; i++) {
@@ -363,9 +363,9 @@ static bool match_forms(struct parser *p, const struct token *mnemonic, const ch
             *inst = candidate;
             return true;
         }
-        if (place(p, &ptx_forms[i], &candidate, 0, 0, places, best)) {
+        if (match(p, &ptx_forms[i], &candidate, 0, 0, matched, best)) {
             *inst = candidate;
-            return build_operands(p, &ptx_forms[i], places, inst);
+            return build_operands(p, &ptx_forms[i], matched, inst);
         }
     }
     return false;

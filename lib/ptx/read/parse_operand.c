@@ -4,8 +4,8 @@
 
 /* ---- names ---- */
 
-/* %r12 of .reg %r<100>. The number may be split off in several ways (%r1<10> and %r<100>): the
- * longest number first. */
+/* Finds %r12 of .reg %r<100>. The number may be split off in several ways (%r1<10> and %r<100>):
+ * the longest number first. */
 static struct sym *find_in_range(struct parser *p, const char *name, uint32_t len, uint32_t *number)
 {
     uint32_t digits = 0, n, i;
@@ -60,7 +60,7 @@ static bool find_sreg(const char *name, uint32_t len, struct ptx_operand *o)
                 number = number * 10 + (uint32_t)(name[i] - '0');
             break;
         }
-        /* %pm0_64 */
+        /* the names %pm0_64 to %pm7_64 */
         if (s == PTX_SREG_PM64 && len == 7 && !memcmp(name, "%pm", 3) &&
             !memcmp(name + 4, "_64", 3) && name[3] >= '0' && name[3] <= '7') {
             number = (uint32_t)(name[3] - '0');
@@ -122,7 +122,7 @@ static void resolve(struct parser *p, const char *name, uint32_t len, struct raw
     }
 }
 
-/* .b0 .h1 .b7430 .h32 .b20 behind a register: see enum ptx_sel. */
+/* Reads .b0, .h1, .b7430, .h32 or .b20 behind a register: see enum ptx_sel. */
 static bool parse_selector(const char *text, uint32_t len, uint16_t *sel)
 {
     unsigned bits = 0, i, c;
@@ -302,7 +302,7 @@ static bool parse_offset(struct parser *p, int64_t *offset)
     return true;
 }
 
-/* [a, b] or [a, s, b] of textures and surfaces; the first part has been read. */
+/* Reads [a, b] or [a, s, b] of textures and surfaces; the first part has been read. */
 static bool parse_texture_parts(struct parser *p, struct raw *r)
 {
     struct raw first = *r;

@@ -60,7 +60,7 @@ static bool parse_align(struct parser *p, uint32_t *align)
     return true;
 }
 
-/* .ptr, .ptr .global .align 4: what a kernel's pointer parameter points to. */
+/* Reads .ptr or .ptr .global .align 4, which say what a kernel's pointer parameter points to. */
 static bool parse_ptr(struct parser *p, struct ptx_var *var)
 {
     uint8_t space;

@@ -31,8 +31,8 @@ void symtab_deinit(struct symtab *t)
     memset(t, 0, sizeof(*t));
 }
 
-/* Multiplied by a secret odd number, both halves folded: without the seed, which names collide is
- * not to be foreseen. */
+/* The name is multiplied by a secret odd number, both halves folded: without the seed, which names
+ * collide is not to be foreseen. */
 static uint32_t hash_name(const struct symtab *t, enum sym_class class, const char *name,
                           uint32_t len)
 {

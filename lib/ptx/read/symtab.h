@@ -54,7 +54,7 @@ struct sym *symtab_find(const struct symtab *t, enum sym_class class, const char
 /* Adds to the scope at DEPTH, which is the current one or one around it. NULL: no memory. */
 struct sym *symtab_add(struct symtab *t, enum sym_kind kind, const char *name, uint32_t len,
                        uint32_t depth);
-/* False: too deep. */
+/* Returns false where scopes are nested too deeply. */
 bool symtab_push(struct symtab *t);
 void symtab_pop(struct symtab *t);
 

@@ -16,8 +16,8 @@
  * grid, it is the last. Else it adds their number to the counter, by an acquire and release, and
  * the last of the grid goes on. Its release at system scope then covers what all of them wrote.
  *
- * Tenants wait for the word, so it is stored first; the clock, the mark and the counter follow. The
- * counter is put back before the kernel ends: kernels of one stream follow one another. */
+ * Tenants wait for the word, so it is stored first; the clock, the fence and the counter follow.
+ * The counter is put back before the kernel ends: kernels of one stream follow one another. */
 static const char epilogue[] =
     "{ .reg .pred gshare$p; .reg .b32 gshare$m, gshare$n, gshare$t; "
     ".reg .b64 gshare$w, gshare$a, gshare$v; "

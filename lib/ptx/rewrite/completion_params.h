@@ -11,8 +11,8 @@
 struct completion_params {
     uint64_t word;     /* device address of a u64, 0: signal nothing */
     uint64_t position; /* stored at word */
-    uint64_t mark;     /* device address of a u64 */
-    uint64_t sequence; /* stored at mark: below 2^24; above it %globaltimer << 24 */
+    uint64_t fence;    /* device address of a u64 */
+    uint64_t sequence; /* stored at fence: below 2^24; above it %globaltimer << 24 */
     uint64_t counter;  /* device address of a u32 that is 0 between kernels; one for each kernel
                           that may run at a time */
     uint32_t threads;  /* of the whole grid */
@@ -24,7 +24,7 @@ struct completion_params {
 static_assert(sizeof(struct completion_params) == COMPLETION_PARAMS_BYTES, "as the parameter");
 static_assert(offsetof(struct completion_params, word) == 0, "as the added text");
 static_assert(offsetof(struct completion_params, position) == 8, "as the added text");
-static_assert(offsetof(struct completion_params, mark) == 16, "as the added text");
+static_assert(offsetof(struct completion_params, fence) == 16, "as the added text");
 static_assert(offsetof(struct completion_params, sequence) == 24, "as the added text");
 static_assert(offsetof(struct completion_params, counter) == 32, "as the added text");
 static_assert(offsetof(struct completion_params, threads) == 40, "as the added text");

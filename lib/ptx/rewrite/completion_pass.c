@@ -2,8 +2,8 @@
  *
  * Each .entry gets one hidden parameter behind its own, struct completion_params (see
  * completion_params.h), and its ends lead to an epilogue (completion_exits.c) where the last thread
- * of the grid stores the completion word and the mark. With word == 0 the epilogue is one load from
- * constant memory, one test and the end.
+ * of the grid stores the completion word and the fence. With word == 0 the epilogue is one load
+ * from constant memory, one test and the end.
  *
  * The store comes a moment before the kernel's real end: its code may still run. A kernel that
  * traps signals nothing, nor does one that never ends. Kernels that the pass cannot judge are left

@@ -56,34 +56,36 @@ bool definitions_writes(const struct ptx_inst *inst, uint32_t reg)
 
 /* ---- All of them ---- */
 
-/* Counts the operand's registers, or with INSTS puts the instruction behind the last place of each.
+/* Counts the operand's registers, or with INSTS puts the instruction behind the last definition of
+ * each.
  */
-static void place_operand(uint32_t *at, uint32_t *insts, const struct ptx_operand *o, uint32_t inst)
+static void operand_record(uint32_t *at, uint32_t *insts, const struct ptx_operand *o,
+                           uint32_t inst)
 {
     if (o->kind == PTX_OPND_REG && insts)
         insts[at[o->reg]++] = inst;
     else if (o->kind == PTX_OPND_REG)
         at[o->reg]++;
     for (uint32_t i = 0; (o->kind == PTX_OPND_VEC || o->kind == PTX_OPND_LIST) && i < o->count; i++)
-        place_operand(at, insts, &o->list[i], inst);
+        operand_record(at, insts, &o->list[i], inst);
 }
 
-static void place_all(uint32_t *at, uint32_t *insts, const struct ptx_func *f)
+static void operands_record(uint32_t *at, uint32_t *insts, const struct ptx_func *f)
 {
     for (uint32_t i = 0; i < f->ninsts; i++)
         for (unsigned k = 0; k < f->insts[i].nops; k++)
             if (ptx_operand_written(&f->insts[i], k))
-                place_operand(at, insts, &f->insts[i].ops[k], i);
+                operand_record(at, insts, &f->insts[i].ops[k], i);
 }
 
-bool definitions_places_init(struct definitions_places *places, const struct ptx_func *f)
+bool definition_sites_init(struct definition_sites *sites, const struct ptx_func *f)
 {
-    /* at[r + 1] is where the places of register r begin, and once they are filled in, where they
-     * end. */
+    /* at[r + 1] is where the definitions of register r begin, and once they are filled in, where
+     * they end. */
     uint32_t *at = calloc((size_t)f->nregs + 2, sizeof(*at)), *insts = NULL, sum = 0;
 
     if (at) {
-        place_all(at + 1, NULL, f);
+        operands_record(at + 1, NULL, f);
         for (uint32_t r = 1; r <= f->nregs; r++) {
             const uint32_t count = at[r];
 
@@ -96,16 +98,16 @@ bool definitions_places_init(struct definitions_places *places, const struct ptx
         free(at);
         return false;
     }
-    place_all(at + 1, insts, f);
-    *places = (struct definitions_places){at, insts};
+    operands_record(at + 1, insts, f);
+    *sites = (struct definition_sites){at, insts};
     return true;
 }
 
-void definitions_places_deinit(struct definitions_places *places)
+void definition_sites_deinit(struct definition_sites *sites)
 {
-    free(places->first);
-    free(places->insts);
-    *places = (struct definitions_places){0};
+    free(sites->first);
+    free(sites->insts);
+    *sites = (struct definition_sites){0};
 }
 
 static void clear_operand(const struct ptx_operand *o, uint32_t *values)

@@ -18,13 +18,13 @@ void definitions_clear(const struct ptx_inst *inst, uint32_t *values);
 bool definitions_writes(const struct ptx_inst *inst, uint32_t reg);
 
 /* Where a function's instructions write each register. */
-struct definitions_places {
-    uint32_t *first; /* by register, and one more: its first place in ... */
+struct definition_sites {
+    uint32_t *first; /* by register, and one more: its first element in ... */
     uint32_t *insts; /* ... the instructions, which are in order for each register */
 };
 
 /* False: no memory; then there is nothing to free either. */
-bool definitions_places_init(struct definitions_places *places, const struct ptx_func *f);
-void definitions_places_deinit(struct definitions_places *places);
+bool definition_sites_init(struct definition_sites *sites, const struct ptx_func *f);
+void definition_sites_deinit(struct definition_sites *sites);
 
 #endif

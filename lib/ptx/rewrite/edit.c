@@ -91,7 +91,7 @@ const char *edits_text(struct edits *edits, const char *format, ...)
     return text;
 }
 
-void edits_drop(struct edits *edits, unsigned owner)
+void edits_remove(struct edits *edits, unsigned owner)
 {
     size_t kept = 0;
 

@@ -1,5 +1,5 @@
-/* Edits against a text: pieces to insert or to put in the place of others, applied all at once.
- * Belongs to one call of ptx_rewrite. */
+/* Edits against a text: what to insert, and what to put in the place of other text, applied all at
+ * once. Belongs to one call of ptx_rewrite. */
 #ifndef GS_PTX_REWRITE_EDIT_H
 #define GS_PTX_REWRITE_EDIT_H
 
@@ -41,8 +41,8 @@ const char *edits_text(struct edits *edits, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 const char *edits_vtext(struct edits *edits, const char *format, va_list arguments)
     __attribute__((format(printf, 2, 0)));
-/* Drops all edits of one pass, and with them its edit that was too long. */
-void edits_drop(struct edits *edits, unsigned owner);
+/* Removes all edits of one pass, and with them its edit that was too long. */
+void edits_remove(struct edits *edits, unsigned owner);
 /* Brings the edits in order. False where two of them overlap. */
 bool edits_settle(struct edits *edits);
 /* The text with all edits, which are settled, NUL-terminated; NULL: no memory. */

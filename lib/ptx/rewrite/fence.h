@@ -133,14 +133,14 @@ bool fence_size_of_all(struct fence *fence, const struct ptx_module *m);
 
 /* ---- fence_globals.c ---- */
 
-/* Gives each variable of the module its place in the block of variables, and fills the report. */
+/* Gives each variable of the module its offset in the block of variables, and fills the report. */
 bool fence_globals(struct fence *fence);
 /* Whether the variable is in .const and has addresses of other variables for initial values: the
  * caller of ptx_rewrite writes all of these addresses. */
 bool fence_is_bound(const struct ptx_var *v);
-/* Whether the variable lies in the block; and its place there. */
+/* Whether the variable lies in the block; and its offset there. */
 bool fence_is_moved(const struct ptx_var *v);
-uint64_t fence_place(const struct ptx_var *v);
+uint64_t fence_block_offset(const struct ptx_var *v);
 
 /* ---- fence_window.c ---- */
 
@@ -351,7 +351,7 @@ struct fence_span fence_opcode(const struct fence *fence);
 /* Puts WITH in the place of SPAN. */
 void fence_replace(struct fence *fence, struct fence_span span, const char *with);
 /* Takes the current instruction out of the text. */
-void fence_drop(struct fence *fence);
+void fence_remove(struct fence *fence);
 /* Inserts text before the current instruction, behind what has been inserted there already. */
 void fence_before(struct fence *fence, const char *format, ...)
     __attribute__((format(printf, 2, 3)));

@@ -29,7 +29,7 @@
 static bool variable(struct fence *fence, const struct ptx_mem *mem, uint64_t bytes,
                      struct fence_span brackets)
 {
-    uint64_t at = fence_place(mem->var) + (uint64_t)mem->offset;
+    uint64_t at = fence_block_offset(mem->var) + (uint64_t)mem->offset;
     bool inside = mem->offset >= 0 && (uint64_t)mem->offset <= mem->var->size &&
                   bytes <= mem->var->size - (uint64_t)mem->offset;
 

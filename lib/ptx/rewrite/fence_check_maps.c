@@ -20,9 +20,8 @@ static bool is_reported(const struct checker *c, const struct ptx_var *v, uint64
         by_name_find(c->report->maps, c->report->nmaps, sizeof(*maps), c->f->name);
 
     for (uint32_t i = 0; maps && i < maps->count; i++)
-        if (maps->place[i].parameter < c->f->nparams &&
-            c->f->params[maps->place[i].parameter] == v) {
-            const uint64_t other = maps->place[i].offset;
+        if (maps->map[i].parameter < c->f->nparams && c->f->params[maps->map[i].parameter] == v) {
+            const uint64_t other = maps->map[i].offset;
 
             if (other != offset && other < offset + MAP_BYTES && offset < other + MAP_BYTES)
                 return false;
@@ -53,7 +52,7 @@ static bool adds_offset(const struct checker *c, uint32_t i, const char *reg)
 
 /* Whether the two instructions that always run right before *I make the address of a map that is
  * looked at. *I: the first of them. */
-static bool is_place(const struct checker *c, uint32_t *i, const char *reg)
+static bool is_map_address(const struct checker *c, uint32_t *i, const char *reg)
 {
     uint64_t offset;
     const struct ptx_var *v;
@@ -68,17 +67,17 @@ static bool is_place(const struct checker *c, uint32_t *i, const char *reg)
            offset % MAP_ALIGN == 0 && is_reported(c, v, offset);
 }
 
-/* Whether what always runs right before instruction I has made gshare$map: the address of a place,
+/* Whether what always runs right before instruction I has made gshare$map: the address of a map,
  * or the choice between several. */
 static bool is_made(const struct checker *c, uint32_t i)
 {
     while (checker_precedes(c, &i, "selp.b64 gshare$map, gshare$other, gshare$map, gshare$which;"))
         if (!checker_precedes(c, &i, "cvta.param.u64 gshare$other, gshare$other;") || !i ||
             c->labelled[i] || c->f->insts[--i].op != PTX_OP_SETP ||
-            !is_place(c, &i, "gshare$other"))
+            !is_map_address(c, &i, "gshare$other"))
             return false;
     return checker_precedes(c, &i, "cvta.param.u64 gshare$map, gshare$map;") &&
-           is_place(c, &i, "gshare$map");
+           is_map_address(c, &i, "gshare$map");
 }
 
 static bool mentions_map(const struct checker *c, const struct ptx_inst *inst)

@@ -32,9 +32,9 @@ struct products {
     uint32_t count;
     const struct ptx_operand **sums; /* by number: the list of sums with the register, if no
                                       * product has it otherwise */
-    uint32_t *places;                /* by instruction: 1 + its place among those with a label */
-    uint32_t nplaces;
-    struct state *at, now; /* by place */
+    uint32_t *label_number;          /* by instruction: 1 + its number among those with a label */
+    uint32_t label_count;
+    struct state *at, now; /* by that number */
     uint8_t *ages;         /* of all states */
     bool changed;
 };
@@ -199,7 +199,7 @@ static void copy(const struct products *p, struct state *to, const struct state 
 /* From here control may go to instruction I. */
 static void lead_to(struct products *p, uint32_t i)
 {
-    struct state *there = &p->at[p->places[i] - 1];
+    struct state *there = &p->at[p->label_number[i] - 1];
 
     p->c->product_work += p->count;
     for (uint32_t n = 0; n < p->count; n++)
@@ -244,9 +244,9 @@ static bool sweep(struct products *p, bool judges)
 
         if (++p->c->product_work > MOST_WORK)
             return checker_fails(p->c, UINT32_MAX, "the ways of products are too tangled");
-        if (p->places[i]) {
+        if (p->label_number[i]) {
             lead_to(p, i);
-            copy(p, &p->now, &p->at[p->places[i] - 1]);
+            copy(p, &p->now, &p->at[p->label_number[i] - 1]);
         }
         if (i == p->f->ninsts)
             return !judges || all_done(p) ||
@@ -261,13 +261,13 @@ static bool sweep(struct products *p, bool judges)
 
 static bool check_ways(struct products *p)
 {
-    for (uint32_t i = 0; i <= p->nplaces; i++) {
-        struct state *s = i < p->nplaces ? &p->at[i] : &p->now;
+    for (uint32_t i = 0; i <= p->label_count; i++) {
+        struct state *s = i < p->label_count ? &p->at[i] : &p->now;
 
         s->ages = p->ages + (size_t)i * p->count;
         s->filled = true;
     }
-    memset(p->ages, DONE, ((size_t)p->nplaces + 1) * p->count);
+    memset(p->ages, DONE, ((size_t)p->label_count + 1) * p->count);
     do {
         if (!sweep(p, false))
             return false;
@@ -283,13 +283,13 @@ static int find_registers(struct products *p)
         for (unsigned k = 0; f->insts[i].op == PTX_OP_WGMMA && k < 2; k++)
             number_registers(p, &f->insts[i].ops[k]);
     for (uint32_t i = 0; i < f->nlabels; i++)
-        if (!p->places[f->labels[i].inst])
-            p->places[f->labels[i].inst] = ++p->nplaces;
-    if (((uint64_t)p->nplaces + 1) * p->count > MOST_CELLS)
+        if (!p->label_number[f->labels[i].inst])
+            p->label_number[f->labels[i].inst] = ++p->label_count;
+    if (((uint64_t)p->label_count + 1) * p->count > MOST_CELLS)
         return -EPERM;
     p->sums = calloc((size_t)p->count + 1, sizeof(*p->sums));
-    p->at = calloc((size_t)p->nplaces + 1, sizeof(*p->at));
-    p->ages = malloc(((size_t)p->nplaces + 1) * p->count + 1);
+    p->at = calloc((size_t)p->label_count + 1, sizeof(*p->at));
+    p->ages = malloc(((size_t)p->label_count + 1) * p->count + 1);
     if (!p->sums || !p->at || !p->ages)
         return -ENOMEM;
     for (uint32_t i = 0; i < f->ninsts; i++)
@@ -314,15 +314,15 @@ int checker_products(struct checker *c)
     if (!has_products(c->f))
         return 0;
     p.numbers = calloc((size_t)c->f->nregs + 1, sizeof(*p.numbers));
-    p.places = calloc((size_t)c->f->ninsts + 1, sizeof(*p.places));
-    if (p.numbers && p.places)
+    p.label_number = calloc((size_t)c->f->ninsts + 1, sizeof(*p.label_number));
+    if (p.numbers && p.label_number)
         result = find_registers(&p);
     if (result == -EPERM)
         checker_fails(c, UINT32_MAX, "too many products and labels");
     if (!result && !check_ways(&p))
         result = -EPERM;
     free(p.numbers);
-    free(p.places);
+    free(p.label_number);
     free(p.sums);
     free(p.at);
     free(p.ages);

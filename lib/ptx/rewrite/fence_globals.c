@@ -25,7 +25,7 @@ bool fence_is_bound(const struct ptx_var *v)
     return false;
 }
 
-uint64_t fence_place(const struct ptx_var *v)
+uint64_t fence_block_offset(const struct ptx_var *v)
 {
     const struct ptx_fence_variable *placed = v->user; /* of a module that is the fence's own */
 
@@ -61,7 +61,7 @@ static bool address_init(struct fence *fence, const struct ptx_var *v, const str
     const bool moved = fence_is_moved(v);
 
     *to = (struct ptx_fence_address){.constant = moved ? NULL : constant,
-                                     .offset = (moved ? fence_place(v) : 0) + r->offset,
+                                     .offset = (moved ? fence_block_offset(v) : 0) + r->offset,
                                      .value = (uint64_t)r->addend,
                                      .size = r->size,
                                      .shift = r->shift,
@@ -78,7 +78,7 @@ static bool address_init(struct fence *fence, const struct ptx_var *v, const str
     if (r->var->space != PTX_SPACE_GLOBAL || fence_is_house_name(r->var->name))
         return fence_refuse(fence, v->line, "%.80s begins with an address in .%s", v->name,
                             ptx_space_name(r->var->space));
-    to->value += fence_place(r->var);
+    to->value += fence_block_offset(r->var);
     return true;
 }
 

@@ -125,9 +125,9 @@ static bool report_map(struct fence *fence, uint32_t parameter, uint32_t offset)
     }
     maps += report->nmaps - 1;
     for (uint32_t i = 0; i < maps->count; i++) {
-        const uint32_t other = maps->place[i].offset;
+        const uint32_t other = maps->map[i].offset;
 
-        if (maps->place[i].parameter != parameter)
+        if (maps->map[i].parameter != parameter)
             continue;
         if (other == offset)
             return true;
@@ -138,8 +138,8 @@ static bool report_map(struct fence *fence, uint32_t parameter, uint32_t offset)
     if (maps->count == FENCE_MAPS)
         return fence_refuse(fence, fence->inst->line, "more than %u tensor maps in %.80s",
                             FENCE_MAPS, f->name);
-    maps->place[maps->count].parameter = parameter;
-    maps->place[maps->count++].offset = offset;
+    maps->map[maps->count].parameter = parameter;
+    maps->map[maps->count++].offset = offset;
     return true;
 }
 
@@ -202,13 +202,13 @@ bool fence_instruction(struct fence *fence)
      * bulk prefetch reaches as far as the program says. Code is as right without either. */
     case PTX_OP_DISCARD:
     case PTX_OP_CP_ASYNC_BULK_PREFETCH:
-        fence_drop(fence);
+        fence_remove(fence);
         return true;
     case PTX_OP_PREFETCH:
         if (inst->mode != PTX_MODE_TENSORMAP)
             return take_by_class(fence);
         if (fence_map_register(inst) == PTX_NO_REG || fence_map_register(inst) != fence->map) {
-            fence_drop(fence);
+            fence_remove(fence);
             return true;
         }
         return take_tensor_map(fence);
@@ -231,7 +231,7 @@ bool fence_instruction(struct fence *fence)
         return fence_brx(fence);
     case PTX_OP_PRAGMA:
         if (!fence_pragma_is_harmless(inst->ops[0].string))
-            fence_drop(fence);
+            fence_remove(fence);
         return true;
     case PTX_OP_CP_ASYNC_BULK_COMMIT:
     case PTX_OP_CP_ASYNC_BULK_WAIT:

@@ -34,20 +34,20 @@ enum {
     MOST_LOOKS = 1 << 23, /* the most definitions of registers that are looked at, in a module */
 };
 
-/* A map's place: so many bytes behind the beginning of a parameter. */
-struct place {
+/* A map's origin: so many bytes behind the beginning of a parameter. */
+struct origin {
     const struct ptx_var *parameter;
     int64_t offset;
 };
 
-struct places {
-    struct place all[FENCE_MAPS];
+struct origins {
+    struct origin all[FENCE_MAPS];
     unsigned count;
 };
 
 struct maps {
     struct fence fence;
-    struct definitions_places definitions;
+    struct definition_sites definitions;
     bool *taken; /* by instruction: its map comes from a parameter */
     bool *used;  /* by register: it is used for something else than maps that are taken */
     uint32_t looks;
@@ -85,7 +85,7 @@ struct search {
         int64_t offset;
     } step[MOST_STEPS];
     unsigned count;
-    struct places *places;
+    struct origins *origins;
 };
 
 static bool search_add(struct search *search, uint32_t reg, int64_t offset)
@@ -100,19 +100,19 @@ static bool search_add(struct search *search, uint32_t reg, int64_t offset)
     return true;
 }
 
-static bool places_add(struct places *places, const struct ptx_var *parameter, int64_t offset)
+static bool origins_add(struct origins *origins, const struct ptx_var *parameter, int64_t offset)
 {
     /* What the hardware makes of a map that is aligned to less is nowhere written: it might begin
-     * before the place that is looked at. */
+     * before the one that is looked at. */
     if (offset < 0 || (uint64_t)offset + FENCE_MAP_BYTES > parameter->size ||
         offset % FENCE_MAP_ALIGN || parameter->align < FENCE_MAP_ALIGN)
         return false;
-    for (unsigned i = 0; i < places->count; i++)
-        if (places->all[i].parameter == parameter && places->all[i].offset == offset)
+    for (unsigned i = 0; i < origins->count; i++)
+        if (origins->all[i].parameter == parameter && origins->all[i].offset == offset)
             return true;
-    if (places->count == FENCE_MAPS)
+    if (origins->count == FENCE_MAPS)
         return false;
-    places->all[places->count++] = (struct place){parameter, offset};
+    origins->all[origins->count++] = (struct origin){parameter, offset};
     return true;
 }
 
@@ -124,7 +124,7 @@ static bool source_add(const struct ptx_func *f, struct search *search, const st
         return search_add(search, o->reg, offset);
     return o->kind == PTX_OPND_SYM && o->sym.var->id < f->nparams &&
            f->params[o->sym.var->id] == o->sym.var &&
-           places_add(search->places, o->sym.var, offset + o->sym.offset);
+           origins_add(search->origins, o->sym.var, offset + o->sym.offset);
 }
 
 /* The instruction's result is the address that its first COUNT sources have, or so many bytes
@@ -151,15 +151,15 @@ static unsigned carries(const struct ptx_func *f, const struct ptx_inst *inst, i
     }
 }
 
-/* Finds the places whose address the register may hold where it is used as a map's. False: it may
+/* Finds the origins whose address the register may hold where it is used as a map's. False: it may
  * hold something else. */
-static bool places_of(struct maps *maps, uint32_t reg, struct places *places)
+static bool origins_of(struct maps *maps, uint32_t reg, struct origins *origins)
 {
     const struct ptx_func *f = maps->fence.f;
-    const struct definitions_places *definitions = &maps->definitions;
-    struct search search = {.places = places};
+    const struct definition_sites *definitions = &maps->definitions;
+    struct search search = {.origins = origins};
 
-    places->count = 0;
+    origins->count = 0;
     if (!search_add(&search, reg, 0))
         return false;
     for (unsigned i = 0; i < search.count; i++) {
@@ -180,7 +180,7 @@ static bool places_of(struct maps *maps, uint32_t reg, struct places *places)
         }
     }
     /* A register that is used for something else too may hold the address of a copy. */
-    return places->count == 1 || (places->count && !maps->used[reg]);
+    return origins->count == 1 || (origins->count && !maps->used[reg]);
 }
 
 /* ---- What registers are used for ---- */
@@ -201,7 +201,7 @@ static void use(bool *used, const struct ptx_operand *o, bool *changed)
 }
 
 /* Marks what an instruction uses: nothing where its result leads to maps alone. What is made of a
- * register that is used may be compared with nothing (places_of), unless cvta made it. */
+ * register that is used may be compared with nothing (origins_of), unless cvta made it. */
 static void sweep(struct maps *maps, bool *changed)
 {
     const struct ptx_func *f = maps->fence.f;
@@ -245,11 +245,11 @@ static bool find_taken(struct maps *maps)
         bool any = false, fewer = false;
 
         for (uint32_t i = 0; i < f->ninsts; i++) {
-            struct places places;
+            struct origins origins;
 
             if (!maps->taken[i])
                 continue;
-            maps->taken[i] = places_of(maps, fence_map_register(&f->insts[i]), &places);
+            maps->taken[i] = origins_of(maps, fence_map_register(&f->insts[i]), &origins);
             any |= maps->taken[i];
             fewer |= !maps->taken[i];
         }
@@ -263,10 +263,10 @@ static bool find_taken(struct maps *maps)
 
 /* ---- Edits ---- */
 
-static void take_place(struct fence *fence, const char *reg, const struct place *place)
+static void take_origin(struct fence *fence, const char *reg, const struct origin *origin)
 {
-    fence_before(fence, "mov.b64 %s, %s; add.s64 %s, %s, %lld; ", reg, place->parameter->name, reg,
-                 reg, (long long)place->offset);
+    fence_before(fence, "mov.b64 %s, %s; add.s64 %s, %s, %lld; ", reg, origin->parameter->name, reg,
+                 reg, (long long)origin->offset);
 }
 
 static void take_map(struct maps *maps)
@@ -274,16 +274,16 @@ static void take_map(struct maps *maps)
     struct fence *fence = &maps->fence;
     const struct ptx_operand *map = map_operand(fence->inst);
     struct fence_span name;
-    struct places places;
+    struct origins origins;
 
-    if (!places_of(maps, fence_map_register(fence->inst), &places)) /* it takes too long to say */
+    if (!origins_of(maps, fence_map_register(fence->inst), &origins)) /* it takes too long to say */
         return;
     /* "[box], [map, {x, y}]", where the box is no operand of a map's. */
     fence_brackets(fence, (unsigned)(map - fence->inst->ops), &name);
-    take_place(fence, FENCE_MAP, &places.all[0]);
+    take_origin(fence, FENCE_MAP, &origins.all[0]);
     fence_before(fence, "cvta.param.u64 " FENCE_MAP ", " FENCE_MAP "; ");
-    for (unsigned i = 1; i < places.count; i++) {
-        take_place(fence, FENCE_OTHER_MAP, &places.all[i]);
+    for (unsigned i = 1; i < origins.count; i++) {
+        take_origin(fence, FENCE_OTHER_MAP, &origins.all[i]);
         fence_before(fence,
                      "setp.eq.s64 gshare$which, %.*s, " FENCE_OTHER_MAP
                      "; cvta.param.u64 " FENCE_OTHER_MAP ", " FENCE_OTHER_MAP
@@ -323,7 +323,7 @@ static bool run(struct maps *maps, const struct ptx_func *f, bool *any)
     if (!has)
         return true;
     maps->fence.f = f;
-    if (!definitions_places_init(&maps->definitions, f))
+    if (!definition_sites_init(&maps->definitions, f))
         return false;
     maps->taken = calloc((size_t)f->ninsts + 1, sizeof(*maps->taken));
     maps->used = calloc((size_t)f->nregs + 1, sizeof(*maps->used));
@@ -334,7 +334,7 @@ static bool run(struct maps *maps, const struct ptx_func *f, bool *any)
     }
     free(maps->taken);
     free(maps->used);
-    definitions_places_deinit(&maps->definitions);
+    definition_sites_deinit(&maps->definitions);
     return good;
 }
 

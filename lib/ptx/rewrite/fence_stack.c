@@ -12,7 +12,7 @@
 
 enum { MOST_STEPS = 16 }; /* the most steps back from a register to a variable */
 
-/* ---- Registers that hold a constant place in a variable ---- */
+/* ---- Registers that hold a constant offset in a variable ---- */
 
 /* Whether REG always holds the address of the variable plus *OFFSET. */
 static bool is_place_in(const struct fence *fence, uint32_t reg, int64_t *offset)
@@ -79,7 +79,7 @@ void fence_stack_begin(struct fence *fence)
 }
 
 /* The largest multiple of the access' size at which the access is still within the variable. */
-static unsigned last_place(const struct fence *fence, uint64_t bytes)
+static unsigned last_offset(const struct fence *fence, uint64_t bytes)
 {
     return (unsigned)((fence->stack_bytes - bytes) / bytes * bytes);
 }
@@ -103,7 +103,7 @@ static void bound(struct fence *fence, const struct ptx_mem *mem, uint64_t bytes
     if (mem->offset)
         fence_before(fence, "add.s32 gshare$x, gshare$x, %d; ", (int)mem->offset);
     fence_before(fence, "min.u32 gshare$x, gshare$x, %u; add.s32 gshare$x, gshare$x, gshare$y; ",
-                 last_place(fence, bytes));
+                 last_offset(fence, bytes));
     fence_replace(fence, brackets, "[gshare$x]");
 }
 
@@ -147,7 +147,7 @@ void fence_bound_generic(struct fence *fence, const char *from, uint64_t bytes)
                  fence->stack_name);
     fence_before(fence, "sub.s32 gshare$x, gshare$x, gshare$y; ");
     fence_before(fence, "min.u32 gshare$x, gshare$x, %u; add.s32 gshare$x, gshare$x, gshare$y; ",
-                 last_place(fence, bytes));
+                 last_offset(fence, bytes));
     fence_before(fence,
                  "cvt.u64.u32 gshare$far, gshare$x; cvta.local.u64 gshare$far, gshare$far; ");
     fence_before(fence, "selp.b64 gshare$at, gshare$far, %s, gshare$p; ", from);

@@ -46,7 +46,7 @@ static void replace_symbol(struct fence *fence, struct lexer *lexer, struct toke
         lexer_next(lexer, t);
     }
     fence_before(fence, "add.s64 gshare$sym, gshare$globals, %lld; ",
-                 (long long)(fence_place(o->sym.var) + (uint64_t)o->sym.offset));
+                 (long long)(fence_block_offset(o->sym.var) + (uint64_t)o->sym.offset));
     fence_replace(fence, span, "gshare$sym");
 }
 

@@ -138,7 +138,7 @@ void fence_replace(struct fence *fence, struct fence_span span, const char *with
     edits_replace(&fence->edits, at, at + span.len, with);
 }
 
-void fence_drop(struct fence *fence)
+void fence_remove(struct fence *fence)
 {
     edits_replace(&fence->edits, fence->inst->begin, fence->inst->end, "");
 }

@@ -44,7 +44,7 @@ static const struct ptx_operand *distance_of(const struct ptx_inst *inst, uint32
 
 /* Whether in the innermost loop around instruction AT the walker moves, and nothing else writes it
  * or the rest; elsewhere few instructions do. */
-static bool moves(const struct fence *fence, const struct definitions_places *written, uint32_t at,
+static bool moves(const struct fence *fence, const struct definition_sites *written, uint32_t at,
                   const struct fence_walk *walk)
 {
     const uint32_t begin = fence->loop[at] - 1, end = fence->loop_end[fence->loop[at]];
@@ -91,7 +91,7 @@ static unsigned walk_of(const struct fence *fence, const struct ptx_inst *inst)
 }
 
 /* Accesses go off the sum that instruction AT makes, and its terms make a new walk. */
-static bool find_walk(struct fence *fence, const struct definitions_places *written, uint32_t at,
+static bool find_walk(struct fence *fence, const struct definition_sites *written, uint32_t at,
                       struct fence_walk *walk)
 {
     const struct ptx_operand *o = fence->f->insts[at].ops;
@@ -140,13 +140,13 @@ static void follow(struct fence *fence, unsigned k, const struct fence_walk *wal
 
 bool fence_walks_begin(struct fence *fence)
 {
-    struct definitions_places written;
+    struct definition_sites written;
     struct fence_walk walk;
 
     fence->nwalks = 0;
     if (fence->strays || fence_is_house_function(fence->f) || !fence->plain || !fence->loop)
         return true;
-    if (!definitions_places_init(&written, fence->f))
+    if (!definition_sites_init(&written, fence->f))
         return false;
     for (uint32_t i = 0; i < fence->f->ninsts && fence->nwalks < FENCE_WALKS; i++) {
         if (!find_walk(fence, &written, i, &walk))
@@ -154,7 +154,7 @@ bool fence_walks_begin(struct fence *fence)
         follow(fence, fence->nwalks, &walk);
         fence->walks[fence->nwalks++] = walk;
     }
-    definitions_places_deinit(&written);
+    definition_sites_deinit(&written);
     return true;
 }
 

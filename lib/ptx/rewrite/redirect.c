@@ -7,12 +7,12 @@
 #include "ptx/read/lex.h"
 
 /* Which part of a declaration the walk is in. */
-enum place {
-    PLACE_ANY,
-    PLACE_EXTERN,    /* behind .extern */
-    PLACE_FUNC,      /* behind .func: its name comes, or first the list of what it returns */
-    PLACE_RETURNS,   /* in that list */
-    PLACE_PROTOTYPE, /* behind the name of a declaration that was redirected, before its ; */
+enum position {
+    AT_ANY,
+    AT_EXTERN,    /* behind .extern */
+    AT_FUNC,      /* behind .func: its name comes, or first the list of what it returns */
+    AT_RETURNS,   /* in that list */
+    AT_PROTOTYPE, /* behind the name of a declaration that was redirected, before its ; */
 };
 
 struct walk {
@@ -20,7 +20,7 @@ struct walk {
     const struct redirect *redirects;
     unsigned count;
     const char *replaced; /* end of what was replaced last */
-    enum place place;
+    enum position position;
     bool is_extern;
     const char *extern_at; /* the dot of the last .extern */
     bool declared[REDIRECTS_MAX];
@@ -61,18 +61,18 @@ static int redirect_find(const struct walk *w, const struct token *t)
  * declared, the name is something else's; in a declaration, no compiler's. */
 static void take_name(struct walk *w, const struct token *t, int name)
 {
-    if (w->place == PLACE_FUNC && !w->is_extern) {
+    if (w->position == AT_FUNC && !w->is_extern) {
         w->defined = true;
         return;
     }
-    if (w->place == PLACE_FUNC) {
+    if (w->position == AT_FUNC) {
         w->declared[name] = true;
         replace(w, w->extern_at, strlen(".extern"), ".visible");
-        w->place = PLACE_PROTOTYPE;
+        w->position = AT_PROTOTYPE;
     } else if (w->declared[name]) {
         w->uses++;
     } else {
-        w->unread |= w->place != PLACE_ANY;
+        w->unread |= w->position != AT_ANY;
         return;
     }
     replace(w, t->text, t->len, w->redirects[name].to);
@@ -80,32 +80,32 @@ static void take_name(struct walk *w, const struct token *t, int name)
 
 static void take_token(struct walk *w, const struct token *t)
 {
-    switch (w->place) {
-    case PLACE_ANY:
-    case PLACE_EXTERN:
+    switch (w->position) {
+    case AT_ANY:
+    case AT_EXTERN:
         if (token_is(t, TOK_DOT, "extern")) {
-            w->place = PLACE_EXTERN;
+            w->position = AT_EXTERN;
             w->extern_at = t->text - 1;
         } else if (token_is(t, TOK_DOT, "func")) {
-            w->is_extern = w->place == PLACE_EXTERN;
-            w->place = PLACE_FUNC;
+            w->is_extern = w->position == AT_EXTERN;
+            w->position = AT_FUNC;
         } else {
-            w->place = PLACE_ANY;
+            w->position = AT_ANY;
         }
         break;
-    case PLACE_FUNC:
-        w->place = t->kind == '(' ? PLACE_RETURNS : PLACE_ANY;
+    case AT_FUNC:
+        w->position = t->kind == '(' ? AT_RETURNS : AT_ANY;
         break;
-    case PLACE_RETURNS:
+    case AT_RETURNS:
         if (t->kind == ')')
-            w->place = PLACE_FUNC;
+            w->position = AT_FUNC;
         break;
-    case PLACE_PROTOTYPE:
+    case AT_PROTOTYPE:
         /* The definition has no .noreturn, and declaration and definition must agree. */
         if (token_is(t, TOK_DOT, "noreturn"))
             replace(w, t->text - 1, strlen(".noreturn"), "         ");
         if (t->kind == ';')
-            w->place = PLACE_ANY;
+            w->position = AT_ANY;
         break;
     }
 }

@@ -20,14 +20,6 @@ static const struct pass *const passes_in_order[] = {&printf_pass_rules, &heap_p
                                                      &grid_pass_rules};
 enum { PASSES = sizeof(passes_in_order) / sizeof(passes_in_order[0]) };
 
-const struct ptx_module *rewrite_module(struct rewrite *rw)
-{
-    if (!rw->read && ptx_parse(rw->text, rw->len, &rw->module, &rw->unread) == -ENOMEM)
-        rw->edits.failed = true;
-    rw->read = true;
-    return rw->module;
-}
-
 /* Whether the tenant uses none of the names that passes add. */
 static bool is_free_of_prefix(struct rewrite *rw)
 {
@@ -44,9 +36,9 @@ static void pass_run(struct rewrite *rw, const struct pass *pass)
         return;
     rw->edits.owner = pass->bit;
     if (!pass->run(rw)) {
-        edits_drop(&rw->edits, pass->bit);
+        edits_remove(&rw->edits, pass->bit);
     } else if (rw->edits.too_long || !edits_settle(&rw->edits)) {
-        edits_drop(&rw->edits, pass->bit);
+        edits_remove(&rw->edits, pass->bit);
         if (pass->dropped)
             pass->dropped(rw);
     }

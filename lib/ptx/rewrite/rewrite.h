@@ -160,7 +160,7 @@ struct ptx_fence_maps {
     uint32_t count;
     struct {
         uint32_t parameter, offset;
-    } place[FENCE_MAPS];
+    } map[FENCE_MAPS];
 };
 
 struct ptx_fence_report {

@@ -237,20 +237,20 @@ class HostBlock:
     def __init__(self, session, shape, dtype):
         self.shape, self.dtype = shape_of(shape), element_type(dtype)
         size = number("the size of a host block", math.prod(self.shape) * self.dtype.size)
-        address, attachment, mark = ctypes.c_void_p(), session.attachment, object()
+        address, attachment, token = ctypes.c_void_p(), session.attachment, object()
         # From here on a session that is closed stays attached, unless it was closed before.
-        attachment.hosts.add(mark)
+        attachment.hosts.add(token)
         try:
             check(lib.gs_host_alloc(attachment.handle, size, ctypes.byref(address)))
             if session.closed:
                 raise Error(Status.ERR_INVALID_HANDLE, "the session was closed meanwhile")
         except BaseException:
-            attachment.hosts.remove(mark)
+            attachment.hosts.remove(token)
             raise
         _mapped[address.value] = size
         self._attachment = attachment
         self._memory = (ctypes.c_ubyte * size).from_address(address.value)
-        weakref.finalize(self._memory, _host_free, attachment, address.value, mark).atexit = False
+        weakref.finalize(self._memory, _host_free, attachment, address.value, token).atexit = False
 
     @property
     def closed(self):
@@ -294,10 +294,10 @@ class HostBlock:
 _mapped = {}  # sizes of the host blocks of all sessions, by their addresses
 
 
-def _host_free(attachment, address, mark):
+def _host_free(attachment, address, token):
     del _mapped[address]
     lib.gs_host_free(attachment.handle, address)
-    attachment.hosts.remove(mark)
+    attachment.hosts.remove(token)
 
 
 def _replace_in_child():

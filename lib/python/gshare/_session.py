@@ -22,7 +22,7 @@ class _Attachment:
 
     def __init__(self, handle):
         self.handle = handle
-        self.hosts = set()  # a mark for each host block that is mapped
+        self.hosts = set()  # a token for each host block that is mapped
         self.recordings = {}  # by stream handle: what the graph that the stream records must keep
         self.finalizer = weakref.finalize(self, _end, handle, self.hosts)
 

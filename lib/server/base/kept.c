@@ -10,15 +10,15 @@ void kept_init(struct kept_table *memory)
     table = memory;
 }
 
-/* Returns the descriptor's place, or NULL. */
-static struct kept *kept_place(int fd)
+/* Returns the descriptor's slot, or NULL. */
+static struct kept *kept_slot(int fd)
 {
     return table && fd >= 0 && (uint32_t)fd < KEPT_MAX ? &table->at[fd] : NULL;
 }
 
 static void kept_note(int fd, enum kept_kind kind, const struct kept *what)
 {
-    struct kept *kept = kept_place(fd);
+    struct kept *kept = kept_slot(fd);
 
     if (!kept)
         return;
@@ -45,7 +45,7 @@ void kept_piece(int fd, uint64_t session_id, const struct vault_entry *entry)
 
 void kept_piece_lent(int fd, const struct vault_loan *loan)
 {
-    struct kept *kept = kept_place(fd);
+    struct kept *kept = kept_slot(fd);
 
     if (!kept)
         return;
@@ -66,9 +66,9 @@ void kept_reply(int fd, uint16_t op, uid_t uid, uint64_t token)
     kept_note(fd, KEPT_REPLY, &(struct kept){.op = op, .uid = uid, .owner = token});
 }
 
-void kept_forget(int fd)
+void kept_remove(int fd)
 {
-    struct kept *kept = kept_place(fd);
+    struct kept *kept = kept_slot(fd);
 
     if (kept)
         atomic_store_explicit(&kept->kind, KEPT_NOTHING, memory_order_release);
@@ -76,14 +76,14 @@ void kept_forget(int fd)
 
 bool kept_noted(int fd)
 {
-    const struct kept *kept = kept_place(fd);
+    const struct kept *kept = kept_slot(fd);
 
     return kept && atomic_load_explicit(&kept->kind, memory_order_relaxed) != KEPT_NOTHING;
 }
 
 bool kept_noted_reply(int fd, uint64_t token)
 {
-    const struct kept *kept = kept_place(fd);
+    const struct kept *kept = kept_slot(fd);
 
     return kept && atomic_load_explicit(&kept->kind, memory_order_relaxed) == KEPT_REPLY &&
            kept->owner == token;

@@ -51,6 +51,6 @@ bool kept_noted(int fd);
 /* Whether it is noted as the descriptor at which the request of that token is answered. */
 bool kept_noted_reply(int fd, uint64_t token);
 /* Forgets a descriptor that is about to be closed. */
-void kept_forget(int fd);
+void kept_remove(int fd);
 
 #endif

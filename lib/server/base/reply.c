@@ -69,7 +69,7 @@ void reply_log(struct log_event *event, const struct reply *reply)
 void reply_close(struct reply *reply)
 {
     if (reply->queue >= 0) {
-        kept_forget(reply->queue);
+        kept_remove(reply->queue);
         close(reply->queue);
     }
     reply->queue = -1;

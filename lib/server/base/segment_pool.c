@@ -83,7 +83,7 @@ void segment_pool_restore(struct segment_pool *pool)
     pool->count = kept;
 }
 
-void segment_pool_clear(struct segment_pool *pool)
+void segment_pool_deinit(struct segment_pool *pool)
 {
     for (uint32_t i = 0; i < pool->count; i++)
         shmdt(pool->segment[i].memory);

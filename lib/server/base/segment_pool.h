@@ -41,6 +41,6 @@ bool segment_pool_put(struct segment_pool *pool, const struct pooled_segment *se
 /* Attaches those of a former supervisor. */
 void segment_pool_restore(struct segment_pool *pool);
 /* Detaches all. */
-void segment_pool_clear(struct segment_pool *pool);
+void segment_pool_deinit(struct segment_pool *pool);
 
 #endif

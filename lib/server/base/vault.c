@@ -103,12 +103,12 @@ void vault_lend(struct vault *vault, uint64_t address, const struct vault_loan *
 
 static void entry_free(struct vault_entry *entry)
 {
-    kept_forget(entry->fd);
+    kept_remove(entry->fd);
     close(entry->fd);
     free(entry);
 }
 
-bool vault_drop(struct vault *vault, uint64_t address)
+bool vault_remove(struct vault *vault, uint64_t address)
 {
     uint32_t at = vault_from(vault, address);
 

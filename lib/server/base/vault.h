@@ -54,7 +54,7 @@ const struct vault_entry *vault_at(const struct vault *vault, uint64_t address);
 /* The index of the first entry that begins at this address or behind it; count: there is none. */
 uint32_t vault_from(const struct vault *vault, uint64_t address);
 /* Closes the descriptor of the entry that begins there. false: there is none. */
-bool vault_drop(struct vault *vault, uint64_t address);
+bool vault_remove(struct vault *vault, uint64_t address);
 /* Closes all descriptors and frees the table. */
 void vault_deinit(struct vault *vault);
 

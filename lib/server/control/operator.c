@@ -191,7 +191,7 @@ void operator_reserve(struct server *server, const struct ctl_reserve *request, 
     if (status == GS_OK) {
         status = plan_change(server, NULL, text);
         if (status != GS_OK)
-            reservation_drop(device, at);
+            reservation_remove(device, at);
     }
     if (status != GS_OK) {
         *reservation = (struct reservation){0};
@@ -230,7 +230,7 @@ void operator_release(struct server *server, const struct ctl_reserve *request, 
     }
     reservation = &server->settings.reservation[at];
     if (reservation->device < server->device_count)
-        reservation_drop(&server->device[reservation->device], at);
+        reservation_remove(&server->device[reservation->device], at);
     *reservation = (struct reservation){0};
     if (plan_change(server, NULL, text) != GS_OK)
         log_warning("event=plan-failed reason=\"after the release of '%s': %s\"", name, text);

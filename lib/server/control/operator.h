@@ -26,7 +26,7 @@ void operator_drain(struct server *server, const struct ctl_drain *request, stru
 void operator_kill(struct server *server, const struct ctl_kill *request, struct reply *reply);
 void operator_restart(struct server *server, const struct ctl_restart *request,
                       struct reply *reply);
-/* log_place.c */
+/* log_destination.c */
 void operator_log(const struct server *server, const struct ctl_admin *request,
                   const struct reply *reply);
 /* operator_get.c */

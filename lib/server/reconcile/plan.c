@@ -34,7 +34,7 @@ static bool session_placed(const struct session *s, const struct ask *ask)
 {
     switch (s->state) {
     case SESSION_WAITING:
-        return s == ask->session || !sm_mask_empty(&s->grant.place);
+        return s == ask->session || !sm_mask_empty(&s->grant.sms);
     case SESSION_OPENING:
     case SESSION_OPEN:
         return true;
@@ -122,9 +122,9 @@ static gs_status item_make(const struct session *s, uint32_t share, const struct
 
     *item = (struct placer_session){.id = s->id,
                                     .space = s->space,
-                                    .mask = s->grant.place,
-                                    .was_exclusive = s->grant.target.exclusive &&
-                                                     !sm_mask_empty(&s->grant.place),
+                                    .mask = s->grant.sms,
+                                    .was_exclusive =
+                                        s->grant.target.exclusive && !sm_mask_empty(&s->grant.sms),
                                     .held = grants_held(s),
                                     .sure = grants_sure(s),
                                     .held_exclusive = grants_held_alone(s)};
@@ -264,7 +264,7 @@ static void placement_commit(struct device *device, const struct placement *p,
     device->constrained -= g->constrained;
     g->constrained = constrained;
     g->target = p->target;
-    g->place = item->next;
+    g->sms = item->next;
     if (!sm_mask_equal(&item->next, &device->sms.all))
         memcpy(g->target.sm_mask, item->next.word, sizeof(g->target.sm_mask));
     if (!grant_same(&g->target, &former))
@@ -308,7 +308,7 @@ static bool planned_simply(struct session *s, const struct ask *ask)
     if (!grant_same(&s->grant.target, &effect.grant))
         target_changed(&s->grant);
     s->grant.target = effect.grant;
-    s->grant.place = device->sms.all;
+    s->grant.sms = device->sms.all;
     device_due(device, DUE_SEND | DUE_SETTLE); /* the policy has not changed */
     return true;
 }

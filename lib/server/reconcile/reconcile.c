@@ -21,7 +21,7 @@ static struct session *early_first(const struct device *device)
     struct session *first = NULL;
 
     for (struct session *s = NULL; (s = device_session_next(device, s));) {
-        if (s->state == SESSION_WAITING && sm_mask_empty(&s->grant.place) &&
+        if (s->state == SESSION_WAITING && sm_mask_empty(&s->grant.sms) &&
             (!first || s->id < first->id))
             first = s;
     }

@@ -85,7 +85,7 @@ gs_status reservation_place(struct device *device, uint32_t index, char text[REF
     return GS_OK;
 }
 
-void reservation_drop(struct device *device, uint32_t index)
+void reservation_remove(struct device *device, uint32_t index)
 {
     device->space[0] = sm_mask_or(device->space[0], device->space[index + 1]);
     device->space[index + 1] = (struct sm_mask){{0}};

@@ -10,6 +10,6 @@ void reservations_place(struct device *device);
 /* The same of one, beside the sessions that are there. GS_OK, or why it does not fit. */
 gs_status reservation_place(struct device *device, uint32_t index, char text[REFUSAL_TEXT_MAX]);
 /* Gives its SMs back. */
-void reservation_drop(struct device *device, uint32_t index);
+void reservation_remove(struct device *device, uint32_t index);
 
 #endif

@@ -69,8 +69,8 @@ static void grant_send(struct session *s, const struct link_grant *grant)
 static void grant_send_part(struct session *s, const struct sm_mask *wanted)
 {
     struct sm_mask alone = grants_held_alone(s), held = grants_held(s);
-    struct sm_mask part = sm_mask_and(held, s->grant.place);
-    struct sm_mask rest = sm_mask_minus(held, s->grant.place);
+    struct sm_mask part = sm_mask_and(held, s->grant.sms);
+    struct sm_mask rest = sm_mask_minus(held, s->grant.sms);
     struct link_grant grant = s->grant.target;
 
     if (s->state != SESSION_OPEN || !grant.exclusive || !sm_mask_empty(&alone) ||
@@ -84,7 +84,7 @@ static void grant_send_part(struct session *s, const struct sm_mask *wanted)
 /* An attach need not wait for SMs that another is giving up: it begins with the others. */
 static void grant_open_part(struct session *s, const struct sm_mask *alone)
 {
-    struct sm_mask part = sm_mask_minus(s->grant.place, *alone);
+    struct sm_mask part = sm_mask_minus(s->grant.sms, *alone);
     struct link_grant grant = s->grant.target;
 
     if (s->state != SESSION_WAITING || grant.exclusive || s->space || sm_mask_empty(&part))
@@ -106,7 +106,7 @@ void grants_send(struct device *device)
             continue;
         if (device->constrained && grants_blocker(s, &alone)) {
             device->blocked++;
-            wanted = sm_mask_or(wanted, s->grant.place);
+            wanted = sm_mask_or(wanted, s->grant.sms);
             grant_open_part(s, &alone);
             settle_await(s);
             continue;

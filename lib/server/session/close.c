@@ -74,9 +74,9 @@ void server_session_end(struct session *session)
     timer_cancel(&server->loop, &session->evict_by);
     server_session_unwatch(session);
     qos_requests_refuse_all(session, GS_ERR_INVALID_HANDLE, "the session has ended");
-    grants_forget(session);
+    grants_clear(session);
     reply_close(&session->reply);
-    peer_memory_end(session);
+    peer_memory_deinit(session);
     journal_close(session);
     server_session_resume_over(session);
     session_segment_deinit(session);
@@ -113,8 +113,8 @@ static void session_lost(struct session *session, const struct link_fatal *fatal
 {
     session_segment_fault(session, fatal, why);
     qos_requests_refuse_all(session, GS_ERR_INTERRUPTED, "the device was lost");
-    grants_forget(session);
-    peer_memory_end(session);
+    grants_clear(session);
+    peer_memory_deinit(session);
     journal_close(session);
     server_session_resume_over(session);
     session->state = SESSION_LOST;
@@ -324,7 +324,7 @@ static enum link_replay replay_wanted(struct session *session)
 static void session_wait(struct session *session)
 {
     qos_requests_keep(session);
-    grants_forget(session);
+    grants_clear(session);
     session->state = SESSION_WAITING;
     session->attached_base = 1; /* ours */
     session->missing_ns = 0;    /* observations from the time of the worker's end do not count */
@@ -344,7 +344,7 @@ static void session_open_again(struct session *session)
         server_session_refuse(session, GS_ERR_NO_DEVICE, session->device->failure);
         return;
     }
-    grants_forget(session);
+    grants_clear(session);
     session->state = SESSION_WAITING;
 }
 
@@ -375,7 +375,7 @@ static bool refused_for_culprit(struct session *session)
 void server_session_worker_lost(struct session *session, const struct link_fatal *fatal)
 {
     session->segment_kept = SEGMENT_NOT_KEPT; /* the next worker keeps no segment yet */
-    peer_import_forget(session);
+    peer_import_cancel(session);
     switch (session->state) {
     case SESSION_OPENING:
         if (refused_for_culprit(session))

@@ -28,7 +28,7 @@ bool peer_window_ask(struct session *session, const struct link_peer_ask *ask);
 void peer_import_refuse(struct session *session);
 /* Forgets what a session whose worker is lost has asked for: nobody waits for the answer, and the
  * next worker asks again. */
-void peer_import_forget(struct session *session);
+void peer_import_cancel(struct session *session);
 /* Takes LINK_PEER_EXPORTED, the answer of the owner's device. */
 bool peer_exported(struct device *device, const struct link_message *message);
 /* Takes LINK_VAULT_PEER: the session has mapped what it was given, or, of 0 bytes, could not. */
@@ -36,7 +36,7 @@ bool peer_import_keep(struct session *session, const struct link_vault *vault);
 /* Tells the session's next worker what was taken back meanwhile. */
 void peer_imports_tell(struct session *session);
 /* Ends the loans and imports of a session that has lost its memory. */
-void peer_memory_end(struct session *session);
+void peer_memory_deinit(struct session *session);
 /* Asks and tells workers, at the end of each round. */
 void peer_memory_go_on(struct server *server);
 /* Has workers asked and told once more, now that all have said what they have (server->restoring).

@@ -91,7 +91,7 @@ bool piece_share(struct session *session, const struct link_vault_share *share)
     return piece_put(session, &share->vault, &fd);
 }
 
-void piece_drop(struct session *session, const struct link_vault *vault)
+void piece_remove(struct session *session, const struct link_vault *vault)
 {
     const struct vault_entry *entry = vault_at(&session->vault, vault->address);
     struct vault_loan loan;
@@ -100,12 +100,12 @@ void piece_drop(struct session *session, const struct link_vault *vault)
         return;
     loan = entry->loan;
     preload_gone(session, entry->number);
-    vault_drop(&session->vault, vault->address);
+    vault_remove(&session->vault, vault->address);
     loan_entry_gone(session, &loan);
     piece_discharge(session);
 }
 
-void pieces_drop_all(struct session *session)
+void pieces_remove_all(struct session *session)
 {
     struct account *account;
 

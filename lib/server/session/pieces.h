@@ -30,8 +30,8 @@ void piece_discharge(const struct session *session);
 bool piece_share(struct session *session, const struct link_vault_share *share);
 /* LINK_VAULT_DROP. The vault may have no descriptor: it was full when the memory was made. What
  * other devices' sessions have of the memory goes too. */
-void piece_drop(struct session *session, const struct link_vault *vault);
-/* Drops all pieces of the session. */
-void pieces_drop_all(struct session *session);
+void piece_remove(struct session *session, const struct link_vault *vault);
+/* Removes all pieces of the session. */
+void pieces_remove_all(struct session *session);
 
 #endif

@@ -6,11 +6,11 @@
 #include "common/log_event.h"
 #include "common/util.h"
 
-#define LOG_WINDOW_NS   10000000000u
-#define LOG_LINES       8u
+#define LOG_INTERVAL_NS   10000000000u
+#define LOG_LINES         8u
 /* A job of a thousand ranks attaches and detaches within a moment. */
-#define EVENT_WINDOW_NS 60000000000u
-#define EVENT_LINES     2048u
+#define EVENT_INTERVAL_NS 60000000000u
+#define EVENT_LINES       2048u
 
 #define FAULT_OUT_NS     UINT64_C(1000000000)
 #define FAULT_OUT_MAX_NS UINT64_C(600000000000)
@@ -218,14 +218,14 @@ void accounts_culprit(struct accounts *accounts, uid_t uid, uint64_t now_ns)
     }
 }
 
-static bool line_take(const struct account *account, struct log_window *log, uint32_t lines,
-                      uint64_t window_ns, uint64_t now_ns)
+static bool line_take(const struct account *account, struct log_interval *log, uint32_t lines,
+                      uint64_t interval_ns, uint64_t now_ns)
 {
-    if (now_ns - log->since_ns >= window_ns) {
+    if (now_ns - log->since_ns >= interval_ns) {
         if (log->dropped)
             log_warning("event=lines-dropped user=%s lines=%u", log_user_name(account->uid),
                         log->dropped);
-        *log = (struct log_window){.since_ns = now_ns};
+        *log = (struct log_interval){.since_ns = now_ns};
     }
     if (log->lines == lines) {
         log->dropped++;
@@ -237,10 +237,10 @@ static bool line_take(const struct account *account, struct log_window *log, uin
 
 bool account_log(struct account *account, uint64_t now_ns)
 {
-    return account && line_take(account, &account->log, LOG_LINES, LOG_WINDOW_NS, now_ns);
+    return account && line_take(account, &account->log, LOG_LINES, LOG_INTERVAL_NS, now_ns);
 }
 
 bool account_event(struct account *account, uint64_t now_ns)
 {
-    return account && line_take(account, &account->event, EVENT_LINES, EVENT_WINDOW_NS, now_ns);
+    return account && line_take(account, &account->event, EVENT_LINES, EVENT_INTERVAL_NS, now_ns);
 }

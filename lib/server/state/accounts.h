@@ -25,8 +25,8 @@
 #define SUSPECT_NS     UINT64_C(30000000000)
 #define SUSPECT_MAX_NS (32 * SUSPECT_NS)
 
-/* Lines of the log in the present window of time. */
-struct log_window {
+/* Lines of the log in the present interval. */
+struct log_interval {
     uint64_t since_ns;
     uint32_t lines, dropped;
 };
@@ -50,7 +50,7 @@ struct account {
     uint32_t suspicions;   /* losses that have made the user a suspect ... */
     uint64_t suspicion_ns; /* ... and when the last of them was counted */
     /* Lines of the log that it has caused: warnings, and sessions that come and go. */
-    struct log_window log, event;
+    struct log_interval log, event;
 };
 
 /* All zero: empty. */

@@ -110,7 +110,7 @@ uint32_t grants_pending_count(const struct device *device)
 bool grants_due(const struct session *s)
 {
     if (s->state == SESSION_WAITING)
-        return !sm_mask_empty(&s->grant.place) && s->device->worker.state == WORKER_READY &&
+        return !sm_mask_empty(&s->grant.sms) && s->device->worker.state == WORKER_READY &&
                (s->resuming || !s->device->resuming); /* new ones may take others' addresses */
     return s->state == SESSION_OPEN && !s->grant.awaited && !s->grant.refused &&
            !grant_same(&s->grant.target, &s->grant.applied);
@@ -129,9 +129,9 @@ struct sm_mask grants_alone(const struct device *device)
 
 const struct session *grants_blocker(const struct session *s, const struct sm_mask *alone)
 {
-    const struct sm_mask *place = &s->grant.place;
+    const struct sm_mask *sms = &s->grant.sms;
 
-    if (!s->grant.target.exclusive && s->space == 0 && !sm_mask_meets(place, alone))
+    if (!s->grant.target.exclusive && s->space == 0 && !sm_mask_meets(sms, alone))
         return NULL;
     for (const struct session *o = NULL; (o = device_session_next(s->device, o));) {
         bool all = s->grant.target.exclusive || s->space != o->space;
@@ -140,7 +140,7 @@ const struct session *grants_blocker(const struct session *s, const struct sm_ma
         if (o == s)
             continue;
         held = all ? grants_held(o) : grants_held_alone(o);
-        if (sm_mask_meets(place, &held))
+        if (sm_mask_meets(sms, &held))
             return o;
     }
     return NULL;
@@ -152,14 +152,14 @@ void grants_load(const struct device *device, uint32_t *load, struct sm_mask *ro
         const struct session_grant *g = &s->grant;
         struct sm_mask alone;
 
-        if (sm_mask_empty(&g->place))
+        if (sm_mask_empty(&g->sms))
             continue;
         alone = grants_held_alone(s);
         if (g->target.exclusive)
-            alone = sm_mask_or(alone, g->place);
+            alone = sm_mask_or(alone, g->sms);
         *room = sm_mask_minus(*room, alone);
         for (uint32_t i = 0; g->constrained && i < device->sms.group_count; i++)
-            load[i] += sm_mask_meets(&device->sms.group[i], &g->place);
+            load[i] += sm_mask_meets(&device->sms.group[i], &g->sms);
     }
 }
 
@@ -235,7 +235,7 @@ void grants_opened(struct session *s)
     device_due(s->device, grants_in_force(s) ? DUE_SETTLE : DUE_SEND | DUE_SETTLE);
 }
 
-void grants_forget(struct session *s)
+void grants_clear(struct session *s)
 {
     s->device->constrained -= s->grant.constrained;
     if (s->grant.constrained || s->device->blocked || s->server->changes.count ||
@@ -248,7 +248,7 @@ void grants_ready(struct device *device)
 {
     for (struct session *s = NULL; (s = device_session_next(device, s));) {
         if (s->state == SESSION_WAITING)
-            grants_forget(s);
+            grants_clear(s);
     }
     device->early = true;
     device_plan_soon(device);

@@ -23,12 +23,12 @@ struct session;
 
 struct session_grant {
     struct link_grant target, sent, applied;
-    struct sm_mask place; /* target's SMs, spelled out; empty: not placed */
-    uint64_t sequence;    /* of the last one sent */
-    bool constrained;     /* not simply on the whole device: counted in its device */
-    bool outdated;        /* `target` has changed since `sent` was sent */
-    bool awaited;         /* LINK_GRANTED for `sent` has not come */
-    bool refused;         /* the worker could not do `sent`: tried again later */
+    struct sm_mask sms; /* target's SMs, spelled out; empty: not placed */
+    uint64_t sequence;  /* of the last one sent */
+    bool constrained;   /* not simply on the whole device: counted in its device */
+    bool outdated;      /* `target` has changed since `sent` was sent */
+    bool awaited;       /* LINK_GRANTED for `sent` has not come */
+    bool refused;       /* the worker could not do `sent`: tried again later */
     gs_status refusal_status;
     char refusal[REFUSAL_TEXT_MAX];
 };
@@ -40,7 +40,7 @@ bool grants_granted(struct session *session, const struct link_granted *granted,
 /* Notes that LINK_OPENED has confirmed the first grant. */
 void grants_opened(struct session *session);
 /* Forgets all grants of a session that has no SMs any more. */
-void grants_forget(struct session *session);
+void grants_clear(struct session *session);
 /* Has the sessions that wait for the device's worker, which is ready now, placed in the next
  * rounds, in the order in which they came. */
 void grants_ready(struct device *device);

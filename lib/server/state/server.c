@@ -84,7 +84,7 @@ void server_commit(struct server *server, uint64_t token)
     atomic_store_explicit(&committed->index, next, memory_order_release);
 }
 
-void server_uncommitted_drop(struct server *server)
+void server_rollback(struct server *server)
 {
     const struct committed *committed = server->committed;
     const uint32_t index = atomic_load_explicit(&committed->index, memory_order_acquire);
@@ -112,7 +112,7 @@ static void names_remove(const struct server *server)
     mq_unlink(server->lock_name);
 }
 
-void server_abandon(const struct server *server)
+void server_kill_all(const struct server *server)
 {
     for (int i = 0; i < server->device_count; i++) {
         const struct device *device = &server->device[i];

@@ -162,12 +162,12 @@ bool server_descriptor_reserved(const struct server *server, int fd);
 /* Ends the server at once, without order: kills the processes of all devices, and removes what
  * would stay behind: the names of the queues, if the instance is ours (while its lock is held no
  * other server has them), and segments that no client knows yet. */
-void server_abandon(const struct server *server);
+void server_kill_all(const struct server *server);
 /* Commits settings, policy and options as they are now: the next supervisor goes on with them.
  * token: of the request that wanted it, or 0. */
 void server_commit(struct server *server, uint64_t token);
 /* Restores the settings, policy and options that were committed last. */
-void server_uncommitted_drop(struct server *server);
+void server_rollback(struct server *server);
 /* Whether the last commit was made for that request. */
 bool server_committed_by(const struct server *server, uint64_t token);
 /* Notes the first failure: the server ends with this round. */

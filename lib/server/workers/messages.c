@@ -114,7 +114,7 @@ static bool on_memory(struct session *session, const struct link_message *messag
     case LINK_VAULT_PEER:
         return peer_import_keep(session, &message->u.vault);
     case LINK_VAULT_DROP:
-        piece_drop(session, &message->u.vault);
+        piece_remove(session, &message->u.vault);
         return true;
     case LINK_REVOKE:
         loan_take_back(session, message->u.vault.address);

@@ -54,7 +54,7 @@ static bool session_agree(struct session *session, const struct link_session *re
     switch (session->state) {
     case SESSION_OPENING:
         if (!reported) { /* the message was not sent, or the worker has refused and will again */
-            grants_forget(session);
+            grants_clear(session);
             session->state = SESSION_WAITING;
         } else if (reported->state == LINK_SESSION_OPEN) {
             return server_session_opened(session, &reported->opened, "");

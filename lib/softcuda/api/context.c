@@ -89,7 +89,7 @@ CUresult cuCtxDestroy_v2(CUcontext context)
 {
     CUresult result = device_ready();
 
-    return result ? result : context_destroy(context);
+    return result ? result : context_free(context);
 }
 
 // ---- The calling thread's current context
@@ -230,7 +230,7 @@ CUresult cuGreenCtxDestroy(CUgreenCtx green)
 {
     CUresult result = device_ready();
 
-    return result ? result : green_destroy(green);
+    return result ? result : green_free(green);
 }
 
 CUresult cuCtxFromGreenCtx(CUcontext *context, CUgreenCtx green)

@@ -20,12 +20,12 @@ enum { STAGING_BYTES = 64 << 10 };
 // Fills in one side of a copy. DEVICE: the address must be device or registered memory.
 static CUresult side_of(struct copy_side *side, uint64_t address, uint64_t bytes, bool device)
 {
-    enum memory_place place = memory_locate(address, bytes);
+    enum memory_kind kind = memory_locate(address, bytes);
 
-    if (!address || place == MEMORY_BROKEN || (device && place == MEMORY_UNKNOWN))
+    if (!address || kind == MEMORY_BROKEN || (device && kind == MEMORY_UNKNOWN))
         return CUDA_ERROR_INVALID_VALUE;
     side->address = address;
-    side->checked = place != MEMORY_UNKNOWN;
+    side->checked = kind != MEMORY_UNKNOWN;
     return CUDA_SUCCESS;
 }
 
@@ -122,7 +122,7 @@ CUresult fill_from(struct fill *f, uint64_t address, uint64_t pitch, uint32_t va
                    uint32_t element, uint64_t width, uint64_t height)
 {
     uint64_t bytes, extent;
-    enum memory_place place;
+    enum memory_kind kind;
 
     if ((element != 1 && element != 2 && element != 4) || address % element ||
         __builtin_mul_overflow(width, element, &bytes))
@@ -140,9 +140,9 @@ CUresult fill_from(struct fill *f, uint64_t address, uint64_t pitch, uint32_t va
     if (__builtin_mul_overflow(pitch, height - 1, &extent) ||
         __builtin_add_overflow(extent, bytes, &extent))
         return CUDA_ERROR_INVALID_VALUE;
-    place = memory_locate(address, extent);
-    f->device = place == MEMORY_DEVICE;
-    return f->device || place == MEMORY_HOST ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+    kind = memory_locate(address, extent);
+    f->device = kind == MEMORY_DEVICE;
+    return f->device || kind == MEMORY_HOST ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
 // ---- Running them

@@ -236,8 +236,9 @@ CUresult cuGetErrorString(CUresult error, const char **text)
     return *text ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
-// Not of CUDA: what kernels ran until now, PTX instructions times active threads; 0 where
-// GSHARE_SOFT_COUNT does not ask for it. What runs is counted at the end of its turn.
+// CUDA does not have this function. It returns what kernels ran until now, PTX instructions times
+// active threads; 0 where GSHARE_SOFT_COUNT does not ask for it. What runs is counted at the end of
+// its turn.
 CUAPI uint64_t softcudaThreadInstructions(void);
 uint64_t softcudaThreadInstructions(void)
 {

@@ -21,12 +21,12 @@ CUresult cuGraphDestroy(CUgraph graph)
 {
     CUresult result = device_ready();
 
-    return result ? result : graph_destroy(graph);
+    return result ? result : graph_free(graph);
 }
 
 // ---- From the driver's parameters to a node's work
 
-// Where a node runs: the context it names, or the calling thread's.
+// A node runs in the context that it names, or in the calling thread's.
 static CUresult node_context(CUcontext named, CUcontext *context)
 {
     CUresult result;
@@ -245,7 +245,7 @@ CUresult cuGraphExecDestroy(CUgraphExec exec)
 {
     CUresult result = device_ready();
 
-    return result ? result : graph_exec_destroy(exec);
+    return result ? result : graph_exec_free(exec);
 }
 
 static CUresult launch_find(CUgraphExec exec, CUstream handle, CUstream *stream)

@@ -186,7 +186,7 @@ CUresult cuMemSetAccess(CUdeviceptr address, size_t size, const CUmemAccessDesc 
 
     if (result)
         return result;
-    // One device: only its own access can be set.
+    // There is one device, so only its own access can be set.
     if (!desc || count != 1 || desc->location.type != CU_MEM_LOCATION_TYPE_DEVICE)
         return CUDA_ERROR_INVALID_VALUE;
     if (desc->location.id != device_used())
@@ -330,27 +330,27 @@ CUresult cuMemHostGetFlags(unsigned int *flags, void *address)
 static CUresult pointer_attribute(CUcontext context, void *value, CUpointer_attribute attribute,
                                   CUdeviceptr address)
 {
-    enum memory_place place = memory_locate(address, 1);
+    enum memory_kind kind = memory_locate(address, 1);
     uint64_t base, size;
 
     if (attribute == CU_POINTER_ATTRIBUTE_MAPPED) {
-        *(int *)value = place != MEMORY_UNKNOWN;
+        *(int *)value = kind != MEMORY_UNKNOWN;
         return CUDA_SUCCESS;
     }
-    if (place == MEMORY_UNKNOWN || alloc_range(address, &base, &size))
+    if (kind == MEMORY_UNKNOWN || alloc_range(address, &base, &size))
         return CUDA_ERROR_INVALID_VALUE;
     switch (attribute) {
     case CU_POINTER_ATTRIBUTE_CONTEXT:
         *(CUcontext *)value = context->root;
         return CUDA_SUCCESS;
     case CU_POINTER_ATTRIBUTE_MEMORY_TYPE:
-        *(unsigned int *)value = place == MEMORY_HOST ? CU_MEMORYTYPE_HOST : CU_MEMORYTYPE_DEVICE;
+        *(unsigned int *)value = kind == MEMORY_HOST ? CU_MEMORYTYPE_HOST : CU_MEMORYTYPE_DEVICE;
         return CUDA_SUCCESS;
     case CU_POINTER_ATTRIBUTE_DEVICE_POINTER:
         *(CUdeviceptr *)value = address;
         return CUDA_SUCCESS;
     case CU_POINTER_ATTRIBUTE_HOST_POINTER:
-        if (place != MEMORY_HOST)
+        if (kind != MEMORY_HOST)
             return CUDA_ERROR_INVALID_VALUE;
         *(void **)value = mem_pointer(address);
         return CUDA_SUCCESS;

@@ -48,7 +48,7 @@ CUresult cuStreamDestroy_v2(CUstream handle)
         handle->magic != MAGIC_STREAM)
         return CUDA_ERROR_INVALID_HANDLE;
     result = atomic_load(&handle->context->root->error);
-    stream_destroy(handle);
+    stream_free(handle);
     return result;
 }
 
@@ -304,7 +304,7 @@ CUresult cuEventDestroy_v2(CUevent event)
         result = event_check(event);
     if (result)
         return result;
-    event_destroy(event);
+    event_free(event);
     return atomic_load(&context->root->error);
 }
 

@@ -57,7 +57,7 @@ CUresult cuArrayDestroy(CUarray array)
     CUcontext context;
     CUresult result = context_current(&context);
 
-    return result ? result : array_destroy(array);
+    return result ? result : array_free(array);
 }
 
 // ---- Mipmapped arrays
@@ -89,7 +89,7 @@ CUresult cuMipmappedArrayDestroy(CUmipmappedArray mipmap)
     CUcontext context;
     CUresult result = context_current(&context);
 
-    return result ? result : mipmap_destroy(mipmap);
+    return result ? result : mipmap_free(mipmap);
 }
 
 // ---- Copies of one row of an array
@@ -203,7 +203,7 @@ CUresult cuTexObjectDestroy(CUtexObject texture)
     CUcontext context;
     CUresult result = context_current(&context);
 
-    return result ? result : texture_destroy(texture);
+    return result ? result : texture_free(texture);
 }
 
 CUresult cuTexObjectGetResourceDesc(CUDA_RESOURCE_DESC *resource, CUtexObject texture)
@@ -244,7 +244,7 @@ CUresult cuSurfObjectDestroy(CUsurfObject surface)
     CUcontext context;
     CUresult result = context_current(&context);
 
-    return result ? result : surface_destroy(surface);
+    return result ? result : surface_free(surface);
 }
 
 CUresult cuSurfObjectGetResourceDesc(CUDA_RESOURCE_DESC *resource, CUsurfObject surface)

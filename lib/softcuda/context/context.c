@@ -123,7 +123,7 @@ CUresult context_pop(CUcontext *context)
     return CUDA_SUCCESS;
 }
 
-void context_forget(CUcontext context)
+void context_remove(CUcontext context)
 {
     if (stack_count && stack[stack_count - 1] == context)
         stack_count--;

@@ -83,7 +83,7 @@ CUresult context_prepare(CUcontext root, uint32_t *stack)
     return result;
 }
 
-// Two words: the size of the workspace, then the barrier, which must start at zero.
+// The workspace begins with two words: its size, then the barrier, which must start at zero.
 uint64_t context_workspace(CUcontext root, uint32_t slot)
 {
     uint64_t address = root->region + (uint64_t)slot * WORKSPACE_BYTES;

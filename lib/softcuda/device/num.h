@@ -171,7 +171,7 @@ static inline uint32_t bf16_from_f32(float x)
     return (b & 0x7fffffffu) > 0x7f800000u ? BF16_NAN : (b + 0x7fffu + ((b >> 16) & 1)) >> 16;
 }
 
-/* 8-bit floats with EXP exponent bits, 4 or 5 */
+/* converts an 8-bit float with EXP exponent bits, 4 or 5 */
 static inline float fp8_to_f32(int exp, uint32_t b)
 {
     if (exp == 5) /* the upper byte of a binary16 */
@@ -197,8 +197,8 @@ static inline double fma_to_odd(double a, double b, double c)
     return exact ? s : f64_from(away ? bits + 1 : bits - 1);
 }
 
-/* The same of three values of binary16, the product of which is exact in a float: its 22 bits and
- * exponents of -48 to 31 fit. */
+/* Does the same with three values of binary16, the product of which is exact in a float: its 22
+ * bits and exponents of -48 to 31 fit. */
 static inline float f16_fma_to_odd(float a, float b, float c)
 {
     float p = a * b, s = p + c;
@@ -222,7 +222,7 @@ static inline float f64_to_odd_f32(double x)
     return exact ? y : f32_from(away ? bits + 1 : bits - 1);
 }
 
-// 64-bit integers as doubles, rounded to odd.
+// Converts a 64-bit integer to a double, rounded to odd.
 static inline double u64_to_odd(uint64_t x)
 {
     int up = x >> 53 ? 11 - __builtin_clzll(x) : 0;
@@ -235,7 +235,7 @@ static inline double s64_to_odd(int64_t x)
     return x < 0 ? -u64_to_odd(0u - (uint64_t)x) : u64_to_odd((uint64_t)x);
 }
 
-// A NaN of binary64 as one of binary16: the top of its payload, quiet.
+// Converts a NaN of binary64 to one of binary16, which has the top of its payload and is quiet.
 static inline uint32_t f16_nan_from_f64(double x)
 {
     uint64_t b = f64_bits(x);

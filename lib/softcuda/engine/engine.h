@@ -21,7 +21,7 @@
 CUresult engine_init(void);
 CUresult engine_start(void); // the workers; idempotent
 
-// The callback thread, before the first OP_HOST; idempotent.
+// Starts the callback thread, before the first OP_HOST; idempotent.
 CUresult engine_callbacks_start(void);
 
 // Waits until STREAM has completed POSITION. Returns the context's sticky error as soon as it has

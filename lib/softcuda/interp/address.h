@@ -33,7 +33,8 @@ static inline uint64_t shared_address(const struct exec_block *b, uint64_t offse
                : 0;
 }
 
-// One generic address of one lane. 0 where BYTES bytes there may not be accessed so.
+// Returns the host address of a generic address of one lane; 0 where BYTES bytes there may not be
+// accessed so.
 static inline uint64_t lane_generic(struct warp *w, unsigned lane, uint64_t address, uint64_t bytes,
                                     uint32_t access)
 {
@@ -55,7 +56,7 @@ static inline uint64_t lane_generic(struct warp *w, unsigned lane, uint64_t addr
     return mem_allows(w->view, address, bytes, access) ? address : 0;
 }
 
-// The slow way, lane by lane: for mixed spaces, and to find the lane that faulted.
+// Takes the lanes one by one: for mixed spaces, and to find the lane that faulted.
 static int lanes_one_by_one(struct warp *w, const struct insn *in, uint32_t mask, uint64_t window,
                             uint32_t bytes, uint32_t access, uint64_t *at)
 {
@@ -100,8 +101,8 @@ static inline uint64_t space_window(uint8_t space)
     }
 }
 
-// Host addresses of an access of BYTES (a power of two) into AT. Lanes outside MASK, which is not
-// 0, get the address of one inside it. STEP_NEXT, or a fault.
+// Puts the host addresses of an access of BYTES (a power of two) into AT. Lanes outside MASK, which
+// is not 0, get the address of one inside it. STEP_NEXT, or a fault.
 static inline int lanes_address(struct warp *w, const struct insn *in, uint32_t mask,
                                 uint32_t bytes, uint32_t access, uint64_t *at)
 {

@@ -131,7 +131,8 @@ static bool swap_b128(uint64_t *at, uint64_t old[2], const uint64_t new[2])
     return swapped;
 }
 
-// exch and cas; the upper half of a register of 128 bits lies behind the lower halves of all lanes.
+// Does exch and cas; the upper half of a register of 128 bits lies behind the lower halves of all
+// lanes.
 static int atomic_b128(struct warp *w, const struct insn *in, uint32_t mask, const uint64_t *at)
 {
     const u64 *b = SLOT(u64, w, in->b), *c = SLOT(u64, w, in->c);

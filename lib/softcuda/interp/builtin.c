@@ -49,7 +49,7 @@ static void give(const struct warp *w, const struct insn *in, unsigned lane, con
         memcpy(lane_local(w, lane) + w->frame->local_base + aux[2], value, bytes);
 }
 
-// A string of the guest, cut at SIZE - 1. False where it cannot be read.
+// Reads a string of the guest, cut at SIZE - 1. Returns false where it cannot be read.
 static bool read_string(struct warp *w, unsigned lane, uint64_t address, char *out, size_t size)
 {
     for (size_t i = 0; i < size; i++) {
@@ -97,7 +97,7 @@ static bool next_argument(struct printer *p, uint64_t bytes, uint64_t *value)
     return true;
 }
 
-// One conversion, read from FORMAT behind the '%': flags, width, precision, length, letter.
+// A conversion is read from FORMAT behind the '%': flags, width, precision, length, letter.
 struct conversion {
     char flags[8];
     long width, precision; // -1: none; -2: an argument

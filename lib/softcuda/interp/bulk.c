@@ -6,7 +6,8 @@
 // A step is what an instruction of a warp takes: 32 lanes store 8 bytes each, or reduce an element.
 enum { BULK_GRAIN = 16, BYTES_PER_STEP = 256, ELEMENTS_PER_STEP = 32 };
 
-// One beyond the window of its space is the window's end, where nothing lies.
+// Returns the address of a copy's side. One beyond the window of its space becomes the window's
+// end, where nothing lies.
 uint64_t bulk_address(const struct warp *w, const uint32_t *mem, unsigned lane)
 {
     uint8_t space = (uint8_t)mem[1];
@@ -16,8 +17,8 @@ uint64_t bulk_address(const struct warp *w, const uint32_t *mem, unsigned lane)
     return window + (window && at >> 32 ? 0xfffffff0u : at);
 }
 
-void *bulk_place(struct warp *w, const struct insn *in, uint64_t address, unsigned lane,
-                 uint32_t align, uint32_t bytes, uint32_t access)
+void *bulk_memory(struct warp *w, const struct insn *in, uint64_t address, unsigned lane,
+                  uint32_t align, uint32_t bytes, uint32_t access)
 {
     uint64_t at;
     if (address % align) {
@@ -30,13 +31,13 @@ void *bulk_place(struct warp *w, const struct insn *in, uint64_t address, unsign
     return mem_pointer(at);
 }
 
-static void *place(struct warp *w, const struct insn *in, const uint32_t *mem, unsigned lane,
-                   uint32_t align, uint32_t bytes, uint32_t access)
+static void *memory_at(struct warp *w, const struct insn *in, const uint32_t *mem, unsigned lane,
+                       uint32_t align, uint32_t bytes, uint32_t access)
 {
-    return bulk_place(w, in, bulk_address(w, mem, lane), lane, align, bytes, access);
+    return bulk_memory(w, in, bulk_address(w, mem, lane), lane, align, bytes, access);
 }
 
-// Each element for itself: the whole is not atomic.
+// Each element is reduced for itself: the whole is not atomic.
 static void reduce(const struct insn *in, unsigned char *to, const unsigned char *from,
                    uint32_t bytes)
 {
@@ -61,20 +62,21 @@ static int copy(struct warp *w, const struct insn *in, unsigned lane)
     const uint32_t *aux = w->frame->code->aux + in->aux;
     uint32_t bytes = SLOT(u32, w, in->b)[lane];
     u64 *object = NULL;
-    // Between shared memories only in a launch with clusters, of one block each perhaps.
+    // Copies between shared memories need a launch with clusters, which may have one block each.
     const bool within = space_window((uint8_t)aux[1]) == MEM_SHARED_WINDOW &&
                         space_window((uint8_t)aux[5]) == MEM_SHARED_WINDOW;
     if (bytes % BULK_GRAIN || (within && !w->block->grid->cluster_dim[0]))
         return warp_fault(w, in, 1u << lane, EXEC_FAULT_ILLEGAL_INSTRUCTION, bytes);
     if (in->target) {
-        object = place(w, in, aux + 8, lane, sizeof *object, sizeof *object, MEM_READ | MEM_WRITE);
+        object =
+            memory_at(w, in, aux + 8, lane, sizeof *object, sizeof *object, MEM_READ | MEM_WRITE);
         if (!object)
             return STEP_FAULT;
     }
     if (bytes) { // a copy of no bytes names no place
-        void *to =
-            place(w, in, aux, lane, BULK_GRAIN, bytes, in->mode ? MEM_READ | MEM_WRITE : MEM_WRITE);
-        const void *from = to ? place(w, in, aux + 4, lane, BULK_GRAIN, bytes, MEM_READ) : NULL;
+        void *to = memory_at(w, in, aux, lane, BULK_GRAIN, bytes,
+                             in->mode ? MEM_READ | MEM_WRITE : MEM_WRITE);
+        const void *from = to ? memory_at(w, in, aux + 4, lane, BULK_GRAIN, bytes, MEM_READ) : NULL;
         if (!from)
             return STEP_FAULT;
         if (in->mode)

@@ -46,14 +46,14 @@ struct texture;
 
 // What a kernel asks of its device outside memory. Called by engine threads, several at once.
 struct exec_device {
-    // Device printf: LENGTH bytes, formatted.
+    // Takes the LENGTH bytes, formatted, that device printf writes.
     void (*print)(void *context, const char *text, size_t length);
     // Device malloc and free. allocate returns 0 when the heap is full. release returns false for
     // an address that allocate did not give: the kernel then faults (EXEC_FAULT_ILLEGAL_ADDRESS).
     uint64_t (*allocate)(void *context, uint64_t size);
     bool (*release)(void *context, uint64_t address);
-    // The texture or surface of a handle: NULL where there is none, else good until the turn ends.
-    // A device without any has NULL here.
+    // Finds the texture or surface of a handle: NULL where there is none, else good until the turn
+    // ends. A device without any has NULL here.
     const struct texture *(*texture)(void *context, uint64_t handle);
     const struct image *(*surface)(void *context, uint64_t handle);
     void *context;
@@ -90,7 +90,7 @@ struct exec_grid {
     _Atomic uint64_t *let_go;
 };
 
-// The cluster's blocks in dimension I: one where there are no clusters.
+// Returns the cluster's blocks in dimension I: one where there are no clusters.
 static inline uint32_t exec_cluster_dim(const struct exec_grid *grid, unsigned i)
 {
     return grid->cluster_dim[i] ? grid->cluster_dim[i] : 1;
@@ -135,9 +135,9 @@ struct exec_fault {
 
 struct exec_block;
 
-// A holder for one cluster of GRID after another: for one block, where the launch says nothing of
-// clusters. The blocks of a cluster run in one turn. 0, -ENOMEM, or -EAGAIN: other blocks have the
-// memory that it needs, and give it back when they are done.
+// Makes a holder for one cluster of GRID after another: for one block, where the launch says
+// nothing of clusters. The blocks of a cluster run in one turn. 0, -ENOMEM, or -EAGAIN: other
+// blocks have the memory that it needs, and give it back when they are done.
 int exec_block_new(const struct exec_grid *grid, struct exec_block **out);
 void exec_block_free(struct exec_block *block); // NULL is fine; unfinished is fine
 

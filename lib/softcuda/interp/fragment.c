@@ -94,7 +94,7 @@ static uint64_t encode(enum ptx_type t, double x, bool satfinite)
     }
 }
 
-void place_a(const struct fragment *f, unsigned lane, unsigned i, unsigned *r, unsigned *c)
+void position_a(const struct fragment *f, unsigned lane, unsigned i, unsigned *r, unsigned *c)
 {
     unsigned per = f->bits == 64 ? 1 : 32 / f->bits, reg = i / per;
     bool tall = f->rows == 16;
@@ -102,7 +102,7 @@ void place_a(const struct fragment *f, unsigned lane, unsigned i, unsigned *r, u
     *c = lane % 4 * per + i % per + (tall ? reg / 2 : reg) * 4 * per;
 }
 
-void place_c(const struct fragment *f, unsigned lane, unsigned i, unsigned *r, unsigned *c)
+void position_c(const struct fragment *f, unsigned lane, unsigned i, unsigned *r, unsigned *c)
 {
     (void)f;
     *r = lane / 4 + 8 * (i / 2 % 2);
@@ -114,23 +114,24 @@ static unsigned elements_held(const struct fragment *f)
     return f->rows * f->columns / (unsigned)__builtin_popcount(f->held);
 }
 
-void fragment_read(const struct lanes *v, const struct fragment *f, place_fn *place, double *out)
+void fragment_read(const struct lanes *v, const struct fragment *f, position_fn *position,
+                   double *out)
 {
     for (unsigned l = 0; l < LANES; l++)
         for (unsigned i = 0; f->held >> l & 1 && i < elements_held(f); i++) {
             unsigned r, c;
-            place(f, l, i, &r, &c);
+            position(f, l, i, &r, &c);
             out[r * f->columns + c] = element_decode(f->type, fragment_get(v, f, l, i));
         }
 }
 
 void fragment_write(const struct group *g, const struct lanes *v, const struct fragment *f,
-                    place_fn *place, const double *from, bool satfinite)
+                    position_fn *position, const double *from, bool satfinite)
 {
     for (unsigned l = 0; l < LANES; l++)
         for (unsigned i = 0; g->lanes & f->held & 1u << l && i < elements_held(f); i++) {
             unsigned r, c;
-            place(f, l, i, &r, &c);
+            position(f, l, i, &r, &c);
             fragment_put(v, f, l, i, encode(f->type, from[r * f->columns + c], satfinite));
         }
 }

@@ -7,7 +7,7 @@
 
 #include "softcuda/interp/path.h"
 
-// One path in nearly all cases.
+// A group is one path in nearly all cases.
 struct group {
     struct warp *w;
     uint32_t n;
@@ -26,7 +26,8 @@ typedef int group_fn(const struct group *g);
 // are in the current path, else waits for them.
 int group_take_part(struct warp *w, const struct insn *in, uint32_t mask);
 
-// NULL: not the work of a matrix instruction; and of those, not of wgmma.
+// Each returns the function that does the work of a matrix instruction; NULL: the instruction is
+// none. matrix_function asks wgmma_function for wgmma's.
 group_fn *matrix_function(const struct insn *in);
 group_fn *wgmma_function(const struct insn *in);
 

@@ -97,7 +97,7 @@ struct insn {
 
 #define SLOT(T, w, operand) ((T *)(void *)((w)->base[(operand)&1] + ((operand) & ~1u)))
 
-// A lowered function.
+// Code is a lowered function.
 struct code {
     const struct ptx_func *func;
     const struct exec_program *program;
@@ -109,7 +109,7 @@ struct code {
     uint32_t pool_bytes;
     uint32_t frame_bytes; // registers of one activation
     uint32_t local_bytes; // .local variables and .param space of one activation, per lane
-    uint32_t *param_at;   // place of each parameter within local_bytes, for a non-entry function
+    uint32_t *param_at;   // offset of each parameter within local_bytes, for a non-entry function
     uint32_t *ret_at;
     uint32_t variadic_bytes; // room of the parameter without a size
 };
@@ -157,7 +157,8 @@ struct join {
     uint32_t want, got;
 };
 
-// One activation of a function by a group of lanes. Lanes that returned wait in done.got.
+// A frame is one activation of a function by a group of lanes. Lanes that returned wait in
+// done.got.
 struct frame {
     struct frame *up; // the caller's; or next in the warp's list of free ones
     const struct code *code;
@@ -179,7 +180,7 @@ enum path_state {
     PATH_SLEEPING, // until `wake`
 };
 
-// Lanes that execute together.
+// A path is lanes that execute together.
 struct path {
     uint32_t mask;
     uint32_t pc;
@@ -263,7 +264,7 @@ struct exec_block {
     uint64_t counted; // PTX instructions times lanes, where the device wants to know
 };
 
-// Each lane of a 64-bit slot.
+// Sets each lane of a 64-bit slot.
 static inline void u64_splat(void *slot, uint64_t value)
 {
     for (unsigned l = 0; l < LANES; l++)
@@ -300,7 +301,7 @@ int op_bar_arrive(struct warp *w, const struct insn *in, uint32_t mask);
 int op_bar_red(struct warp *w, const struct insn *in, uint32_t mask);
 int op_cluster_arrive(struct warp *w, const struct insn *in, uint32_t mask);
 int op_cluster_wait(struct warp *w, const struct insn *in, uint32_t mask);
-// Lanes of the block exited: barriers that waited only for them open.
+// Is called when lanes of the block exit: barriers that waited only for them open.
 void block_recheck_barriers(struct exec_block *block);
 
 // ---- Instructions among the lanes of a warp (interp/warp.c)
@@ -326,7 +327,7 @@ int op_wgmma_arrive(struct warp *w, const struct insn *in, uint32_t mask);
 int op_wgmma_wait(struct warp *w, const struct insn *in, uint32_t mask);
 // Lanes exited, or a warp has counted: paths that waited only for that go on.
 void block_recheck_wgmma(struct exec_block *block);
-// Lanes exited or arrived: groups that are complete now run.
+// Is called when lanes exit or arrive: groups that are complete now run.
 void warp_recheck_members(struct warp *w);
 
 // ---- Memory (mem.c, atom.c, bulk.c, tensor.c, mbarrier.c)
@@ -341,10 +342,10 @@ int op_cp_async(struct warp *w, const struct insn *in, uint32_t mask);
 int op_bulk(struct warp *w, const struct insn *in, uint32_t mask);
 // The generic address in four words of code.aux, as lower_put_mem writes them, for one lane.
 uint64_t bulk_address(const struct warp *w, const uint32_t *mem, unsigned lane);
-// The host's address of a generic one. NULL and a fault where it is not aligned to ALIGN, or where
-// BYTES may not be accessed.
-void *bulk_place(struct warp *w, const struct insn *in, uint64_t address, unsigned lane,
-                 uint32_t align, uint32_t bytes, uint32_t access);
+// Returns the host's address of a generic one. NULL and a fault where it is not aligned to ALIGN,
+// or where BYTES may not be accessed.
+void *bulk_memory(struct warp *w, const struct insn *in, uint64_t address, unsigned lane,
+                  uint32_t align, uint32_t bytes, uint32_t access);
 // What an op_tensor does; insn.target. insn.mode is the operation of a reduction, insn.b the number
 // of dimensions, insn.a the slot of the map's address. In code.aux: as many slots of coordinates as
 // there may be, the address of the box, the address of the mbarrier object, and the slot of a mask
@@ -389,7 +390,7 @@ enum alu {
 #include "softcuda/interp/alu_names.h"
     ALU_COUNT
 };
-// The table of handlers for this host, chosen once.
+// Returns the table of handlers for this host, which is chosen once.
 insn_fn *const *alu_table(void);
 extern insn_fn *const alu_table_base[ALU_COUNT];
 extern insn_fn *const alu_table_avx2[ALU_COUNT];

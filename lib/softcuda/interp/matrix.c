@@ -19,15 +19,17 @@ enum {
 
 // ---- Layouts: which element of a lane is at a row and column
 
-static void place_b(const struct fragment *f, unsigned lane, unsigned i, unsigned *r, unsigned *c)
+static void position_b(const struct fragment *f, unsigned lane, unsigned i, unsigned *r,
+                       unsigned *c)
 {
     unsigned per = f->bits == 64 ? 1 : 32 / f->bits;
     *c = lane / 4;
     *r = lane % 4 * per + i % per + i / per * 4 * per;
 }
 
-// wmma: rows behind one another, a run of elements per lane.
-static void place_run(const struct fragment *f, unsigned lane, unsigned i, unsigned *r, unsigned *c)
+// The layout of wmma has rows behind one another, a run of elements per lane.
+static void position_run(const struct fragment *f, unsigned lane, unsigned i, unsigned *r,
+                         unsigned *c)
 {
     unsigned index = lane * (f->rows * f->columns / LANES) + i;
     *r = index / f->columns;
@@ -36,34 +38,34 @@ static void place_run(const struct fragment *f, unsigned lane, unsigned i, unsig
 
 // In products of eight lanes (two quads, 16 lanes apart) a lane has a row of a, or a column where a
 // is stored by columns; of b it has a column, or a row.
-static void place_quad_row(const struct fragment *f, unsigned lane, unsigned i, unsigned *r,
-                           unsigned *c)
+static void position_quad_row(const struct fragment *f, unsigned lane, unsigned i, unsigned *r,
+                              unsigned *c)
 {
     (void)f;
     *r = lane % 4 + (lane < 16 ? 0 : 4);
     *c = i;
 }
 
-static void place_quad_column(const struct fragment *f, unsigned lane, unsigned i, unsigned *r,
-                              unsigned *c)
+static void position_quad_column(const struct fragment *f, unsigned lane, unsigned i, unsigned *r,
+                                 unsigned *c)
 {
-    place_quad_row(f, lane, i, c, r);
+    position_quad_row(f, lane, i, c, r);
 }
 
 // The factor's short side is spread over a quad, its long side over the lane's elements and both
 // quads.
-static void place_quad_a_column(const struct fragment *f, unsigned lane, unsigned i, unsigned *r,
-                                unsigned *c)
+static void position_quad_a_column(const struct fragment *f, unsigned lane, unsigned i, unsigned *r,
+                                   unsigned *c)
 {
     (void)f;
     *r = i % 4 + (lane < 16 ? 0 : 4);
     *c = lane % 4;
 }
 
-static void place_quad_b_row(const struct fragment *f, unsigned lane, unsigned i, unsigned *r,
-                             unsigned *c)
+static void position_quad_b_row(const struct fragment *f, unsigned lane, unsigned i, unsigned *r,
+                                unsigned *c)
 {
-    place_quad_a_column(f, lane, i, c, r);
+    position_quad_a_column(f, lane, i, c, r);
 }
 
 static void place_quad_f32(const struct fragment *f, unsigned lane, unsigned i, unsigned *r,
@@ -76,7 +78,7 @@ static void place_quad_f32(const struct fragment *f, unsigned lane, unsigned i, 
 
 // ---- Products
 
-// Of bits: the count of those set in a^b or a&b.
+// A product of bits is the count of those set in a^b or a&b.
 static void multiply_bits(const double *a, const double *b, double *acc, unsigned m, unsigned n,
                           unsigned k, bool is_and)
 {
@@ -121,8 +123,8 @@ static unsigned kept_column(const struct lanes *v, const uint32_t *aux, uint32_t
     return c * chunk + quarter * chunk / 4 + (chunk == 8 ? i % 2 : 0);
 }
 
-// Row by row, each with the rows of b that its elements multiply: what is left out of b counts for
-// nothing, be it no number.
+// Multiplies row by row, each with the rows of b that its elements multiply. The other rows of b do
+// not count, even where they hold a NaN.
 static void multiply_sparse(const struct lanes *v, const uint32_t *aux, uint32_t at,
                             const double *a, const double *b, double *acc)
 {
@@ -135,39 +137,39 @@ static void multiply_sparse(const struct lanes *v, const uint32_t *aux, uint32_t
     }
 }
 
-// Where the elements of each matrix are.
-struct places {
-    place_fn *a, *b, *c, *d;
+// These say where the elements of each matrix are.
+struct positions {
+    position_fn *a, *b, *c, *d;
 };
 
-static struct places quad_places(const uint32_t *aux)
+static struct positions quad_positions(const uint32_t *aux)
 {
     uint32_t flags = aux[MATRIX_FLAGS];
-    return (struct places){
-        .a = flags & MATRIX_BY_COLUMN ? place_quad_a_column : place_quad_row,
-        .b = flags & MATRIX_B_BY_COLUMN ? place_quad_column : place_quad_b_row,
-        .c = aux[MATRIX_TYPE_C] == PTX_T_F32 ? place_quad_f32 : place_quad_row,
-        .d = aux[MATRIX_TYPE_D] == PTX_T_F32 ? place_quad_f32 : place_quad_row,
+    return (struct positions){
+        .a = flags & MATRIX_BY_COLUMN ? position_quad_a_column : position_quad_row,
+        .b = flags & MATRIX_B_BY_COLUMN ? position_quad_column : position_quad_b_row,
+        .c = aux[MATRIX_TYPE_C] == PTX_T_F32 ? place_quad_f32 : position_quad_row,
+        .d = aux[MATRIX_TYPE_D] == PTX_T_F32 ? place_quad_f32 : position_quad_row,
     };
 }
 
-// The product that the lanes in HELD share.
-static void product_of(const struct group *g, const struct lanes *v, const struct places *by,
+// Computes the product that the lanes in HELD share.
+static void product_of(const struct group *g, const struct lanes *v, const struct positions *by,
                        uint32_t held)
 {
     double a[MAX_FACTOR], b[MAX_FACTOR], acc[MAX_ROWS * MAX_COLUMNS];
     const uint32_t *aux = v->aux[0];
     unsigned m = aux[MATRIX_M], n = aux[MATRIX_N], k = aux[MATRIX_K];
-    uint32_t at = MATRIX_LISTS, place[4];
+    uint32_t at = MATRIX_LISTS, list_at[4];
     for (unsigned i = 0; i < 4; i++) {
-        place[i] = at;
+        list_at[i] = at;
         at += aux[at] + 1;
     }
-    struct fragment fd = fragment_of((enum ptx_type)aux[MATRIX_TYPE_D], m, n, place[0]);
-    struct fragment fa =
-        fragment_of((enum ptx_type)aux[MATRIX_TYPE_A], m, aux[MATRIX_CHUNK] ? k / 2 : k, place[1]);
-    struct fragment fb = fragment_of((enum ptx_type)aux[MATRIX_TYPE_B], k, n, place[2]);
-    struct fragment fc = fragment_of((enum ptx_type)aux[MATRIX_TYPE_C], m, n, place[3]);
+    struct fragment fd = fragment_of((enum ptx_type)aux[MATRIX_TYPE_D], m, n, list_at[0]);
+    struct fragment fa = fragment_of((enum ptx_type)aux[MATRIX_TYPE_A], m,
+                                     aux[MATRIX_CHUNK] ? k / 2 : k, list_at[1]);
+    struct fragment fb = fragment_of((enum ptx_type)aux[MATRIX_TYPE_B], k, n, list_at[2]);
+    struct fragment fc = fragment_of((enum ptx_type)aux[MATRIX_TYPE_C], m, n, list_at[3]);
     fa.held = fb.held = fc.held = fd.held = held;
     fragment_read(v, &fa, by->a, a);
     fragment_read(v, &fb, by->b, b);
@@ -185,14 +187,14 @@ static void product_of(const struct group *g, const struct lanes *v, const struc
 
 static int do_mma(const struct group *g)
 {
-    static const struct places whole = {place_a, place_b, place_c, place_c};
+    static const struct positions whole = {position_a, position_b, position_c, position_c};
     struct lanes v;
     lanes_find(g, &v);
     if (!(v.aux[0][MATRIX_FLAGS] & MATRIX_QUADS)) {
         product_of(g, &v, &whole, ALL_LANES);
         return STEP_NEXT;
     }
-    struct places by = quad_places(v.aux[0]);
+    struct positions by = quad_positions(v.aux[0]);
     for (unsigned quad = 0; quad < 4; quad++)
         product_of(g, &v, &by, 0xf000fu << 4 * quad);
     return STEP_NEXT;
@@ -200,7 +202,7 @@ static int do_mma(const struct group *g)
 
 static int do_wmma(const struct group *g)
 {
-    static const struct places runs = {place_run, place_run, place_run, place_run};
+    static const struct positions runs = {position_run, position_run, position_run, position_run};
     struct lanes v;
     lanes_find(g, &v);
     product_of(g, &v, &runs, ALL_LANES);
@@ -238,7 +240,7 @@ static int move_fragment(const struct group *g, bool load)
             continue;
         for (unsigned i = 0; i < f.rows * f.columns / LANES; i++) {
             unsigned r, c;
-            place_run(&f, l, i, &r, &c);
+            position_run(&f, l, i, &r, &c);
             uint64_t bit = (columns ? c * stride + r : r * stride + c) * f.bits;
             uint64_t address = address_of(v.of[first], first, bit / 8);
             uint64_t bytes = f.bits < 8 ? 1 : f.bits / 8, value = 0;

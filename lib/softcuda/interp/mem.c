@@ -2,7 +2,7 @@
 // isspacep.
 #include "softcuda/interp/address.h"
 
-// ---- Parameters of the kernel: the same for every lane, at a place checked when lowered
+// ---- Parameters of the kernel: the same for every lane, at an offset checked when lowered
 
 static uint64_t read_scalar(const uint8_t *from, enum ptx_type t)
 {

@@ -389,7 +389,7 @@ int warp_start(struct warp *w)
 }
 
 // Frames and joins of paths that did not come to their end.
-void warp_abandon(struct warp *w)
+void warp_paths_free(struct warp *w)
 {
     for (uint32_t i = 0; i < w->npaths; i++) {
         struct join *j = w->paths[i].join;
@@ -410,7 +410,7 @@ void warp_abandon(struct warp *w)
 
 void warp_deinit(struct warp *w)
 {
-    warp_abandon(w);
+    warp_paths_free(w);
     while (w->free_joins) {
         struct join *j = w->free_joins;
         w->free_joins = j->up;

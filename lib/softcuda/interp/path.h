@@ -19,20 +19,24 @@ int warp_split(struct warp *w, const struct insn *in, uint32_t mask, uint32_t pc
 void block_let_go(struct exec_block *b);
 int warp_start(struct warp *w);
 // Frees the frames and joins of unfinished paths.
-void warp_abandon(struct warp *w);
+void warp_paths_free(struct warp *w);
 void warp_deinit(struct warp *w);
 
 // Charges BYTES of host memory for the state of B. False: B, or all blocks together, would exceed
 // the limit.
 bool block_charge(struct exec_block *b, size_t bytes);
-// The same for what a block needs before it can begin. -EAGAIN: other blocks have it now. -ENOMEM.
+// Does the same for what a block needs before it can begin. -EAGAIN: other blocks have it now.
+// -ENOMEM.
 int block_admit(struct exec_block *b, size_t bytes);
 void block_discharge(struct exec_block *b); // gives all of it back
 
-// ---- Frames (interp/call.c)
+// ---- Frames (interp/frame.c)
 
 struct frame *frame_new(struct warp *w, const struct code *code);
 void frame_free(struct warp *w, struct frame *f);
+// AUX: nrets, nargs, at and bytes of each result, of each argument.
+void frame_copy_arguments(struct warp *w, const struct frame *f, const uint32_t *aux,
+                          uint32_t mask);
 void frame_copy_results(struct warp *w, const struct frame *f, uint32_t mask);
 void frames_deinit(struct warp *w);
 

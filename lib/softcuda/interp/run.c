@@ -93,7 +93,7 @@ static int block_new(const struct exec_grid *grid, struct exec_block **out)
         block_free(b);
         return status;
     }
-    // cleared: what was there may be another tenant's
+    // it is cleared, since what was there may be another tenant's
     b->shared = aligned_alloc(1024, (b->shared_bytes + 1024) / 1024 * 1024);
     b->local = calloc((size_t)b->nwarps * LANES + 1, b->local_bytes + 1u);
     b->warps = calloc(b->nwarps, sizeof *b->warps);
@@ -155,7 +155,7 @@ static void block_start(struct exec_block *b, uint64_t cluster, uint32_t smid)
     for (uint32_t i = 0; i < b->nwarps; i++) {
         struct warp *w = &b->warps[i];
         uint32_t lanes = b->nthreads - i * LANES;
-        warp_abandon(w);
+        warp_paths_free(w);
         w->faulted = false;
         w->at_cluster = 0;
         memset(w->wgmma, 0, sizeof w->wgmma);
@@ -232,7 +232,7 @@ static enum turn warp_turn(struct warp *w, struct mem_view *view, uint64_t most,
     return ran ? TURN_OVER : TURN_IDLE;
 }
 
-// Warp INDEX of all blocks of the cluster.
+// Finds warp INDEX, counted over all blocks of the cluster.
 static struct warp *cluster_warp(const struct exec_block *b, uint32_t index)
 {
     return &b->cluster[index / b->nwarps]->warps[index % b->nwarps];

@@ -42,7 +42,7 @@ static int64_t index_in(CUaddress_mode mode, int64_t i, uint32_t n)
     }
 }
 
-// Texels repeat beyond the edge. One that is met on both sides of a place keeps both weights.
+// Texels repeat beyond the edge. One that is met on both sides of a point keeps both weights.
 static bool repeats(CUaddress_mode mode)
 {
     return mode == CU_TR_ADDRESS_MODE_WRAP || mode == CU_TR_ADDRESS_MODE_MIRROR;
@@ -53,7 +53,7 @@ static uint32_t extent(const struct image *m, unsigned dim)
     return dim == 0 ? m->width : dim == 1 ? m->height : m->layered || m->cube ? 1 : m->depth;
 }
 
-// The texel at TO, each index inside; NULL where one is OUTSIDE.
+// Finds the texel at TO, each index inside; NULL where one is OUTSIDE.
 static const uint8_t *texel_at(const struct image *m, const int64_t to[3], uint32_t layer)
 {
     uint64_t z = (uint64_t)to[2];
@@ -77,8 +77,8 @@ static void texel_or_border(const struct texture *t, const int64_t to[3], uint32
         memcpy(bits, t->border, sizeof t->border);
 }
 
-// A normalized coordinate in texels of an extent of N. What its fraction has beyond some bits is
-// cut off before it is multiplied.
+// Converts a normalized coordinate to texels of an extent of N. What its fraction has beyond some
+// bits is cut off before it is multiplied.
 static double denormalized(double v, uint32_t n)
 {
     double step = n <= 1u << 13 ? 0x1p21 : n <= 1u << 16 ? 0x1p22 : 0x1p23;
@@ -86,8 +86,8 @@ static double denormalized(double v, uint32_t n)
     return (double)floored(v * step) / step * n;
 }
 
-// A coordinate in texels. NaNs and subnormals become 0. A coordinate far outside is cut to one that
-// is outside by a whole even number of extents.
+// Converts a coordinate to texels. NaNs and subnormals become 0. A coordinate far outside is cut to
+// one that is outside by a whole even number of extents.
 static double scaled(const struct texture *t, float x, uint32_t n)
 {
     static const double far = 0x1p30;
@@ -101,7 +101,7 @@ static double scaled(const struct texture *t, float x, uint32_t n)
 
 // ---- Samples
 
-static void sample_nearest(const struct texture *t, const struct place *p, uint32_t out[4])
+static void sample_nearest(const struct texture *t, const struct sample_point *p, uint32_t out[4])
 {
     int64_t to[3] = {0};
 
@@ -122,8 +122,8 @@ static bool is_halved(const struct texture *t)
     return !t->image.layered && t->address[1] == CU_TR_ADDRESS_MODE_BORDER;
 }
 
-// The two texels on each side of a coordinate, and the weight of the second in 256ths.
-static void neighbours(const struct texture *t, const struct place *p, int64_t to[3][2],
+// Finds the two texels on each side of a coordinate, and the weight of the second in 256ths.
+static void neighbours(const struct texture *t, const struct sample_point *p, int64_t to[3][2],
                        unsigned weight[3])
 {
     for (unsigned d = 0; d < 3; d++) {
@@ -162,7 +162,7 @@ static void corner_weights(const unsigned far[3], unsigned weights[8])
     }
 }
 
-static void sample_linear(const struct texture *t, const struct place *p, uint32_t out[4])
+static void sample_linear(const struct texture *t, const struct sample_point *p, uint32_t out[4])
 {
     int64_t to[3][2];
     unsigned far[3], all = p->dims == 3 ? 8 : 4;
@@ -185,7 +185,7 @@ static void sample_linear(const struct texture *t, const struct place *p, uint32
         out[c] = c < t->image.channels ? texel_mean(t, c, &f) : 0;
 }
 
-static void sample_one_level(const struct texture *t, const struct place *p, uint32_t out[4])
+static void sample_one_level(const struct texture *t, const struct sample_point *p, uint32_t out[4])
 {
     if (t->linear)
         sample_linear(t, p, out);
@@ -206,7 +206,7 @@ static struct texture texture_level(const struct texture *t, unsigned level)
 }
 
 // The level of a sample in 256ths, with the bias, within the texture's bounds and the array.
-static unsigned level_of(const struct texture *t, const struct place *p)
+static unsigned level_of(const struct texture *t, const struct sample_point *p)
 {
     static const float far = 1 << 16;
     float level = p->level < -far ? -far : p->level > far ? far : p->level;
@@ -219,7 +219,7 @@ static unsigned level_of(const struct texture *t, const struct place *p)
 }
 
 // Between two levels, of which the first is the larger. One of the weight 0 need not be read.
-static void sample_between(const struct texture *t, const struct place *p, unsigned level,
+static void sample_between(const struct texture *t, const struct sample_point *p, unsigned level,
                            uint32_t out[4])
 {
     unsigned first = level >> 8, weight = level & 255;
@@ -235,7 +235,8 @@ static void sample_between(const struct texture *t, const struct place *p, unsig
         out[c] = texel_mix(t, c, out[c], other[c], weight);
 }
 
-void sample_nearest_or_linear(const struct texture *t, const struct place *p, uint32_t out[4])
+void sample_nearest_or_linear(const struct texture *t, const struct sample_point *p,
+                              uint32_t out[4])
 {
     unsigned level;
 
@@ -268,7 +269,7 @@ float sample_gradient_level(const struct texture *t, unsigned dims, float gradie
 
 // ---- Fetches and footprints
 
-static void sample_texel(const struct texture *t, const struct place *p, uint32_t out[4])
+static void sample_texel(const struct texture *t, const struct sample_point *p, uint32_t out[4])
 {
     int64_t to[3] = {0};
     const uint8_t *at;
@@ -284,7 +285,7 @@ static void sample_texel(const struct texture *t, const struct place *p, uint32_
         out[c] = texel_value(t, c, out[c]);
 }
 
-void sample_fetch(const struct texture *t, const struct place *p, uint32_t out[4])
+void sample_fetch(const struct texture *t, const struct sample_point *p, uint32_t out[4])
 {
     struct texture one;
 
@@ -300,8 +301,8 @@ void sample_fetch(const struct texture *t, const struct place *p, uint32_t out[4
     sample_texel(&one, p, out);
 }
 
-// Of a mipmapped array the first level.
-void sample_gather(const struct texture *t, const struct place *p, unsigned channel,
+// Gathers from the first level of a mipmapped array.
+void sample_gather(const struct texture *t, const struct sample_point *p, unsigned channel,
                    uint32_t out[4])
 {
     static const uint8_t corners[4][2] = {{0, 1}, {1, 1}, {1, 0}, {0, 0}};
@@ -330,14 +331,15 @@ static float in_face(float at, float chosen)
 
 // The coordinate of largest magnitude chooses the face: +x, -x, +y, -y, +z, -z. Of equal ones the
 // last counts. They are compared when they have been multiplied by the largest's inverse, which
-// may be infinite or, as subnormal numbers are flushed, 0: then nothing is left of them.
-struct place sample_cube_place(const float at[3])
+// may be infinite or, as subnormal numbers are flushed, 0: where it is 0 the coordinates count as
+// 0.
+struct sample_point sample_cube_point(const float at[3])
 {
     float largest = fmaxf(fmaxf(fabsf(at[0]), fabsf(at[1])), fabsf(at[2]));
     float inverse = largest > 0x1p126f ? 0 : 1 / largest;
     float left = inverse == 0 ? 0 : 1;
     float x = at[0] * left, y = at[1] * left, z = at[2] * left, size[3];
-    struct place p = {.dims = 2};
+    struct sample_point p = {.dims = 2};
 
     for (unsigned d = 0; d < 3; d++) {
         size[d] = fabsf(at[d] * inverse);
@@ -360,11 +362,11 @@ struct place sample_cube_place(const float at[3])
     return p;
 }
 
-// As the quotient of two coordinates changes with both, halved as in in_face.
+// The result is how the quotient of two coordinates changes with both, halved as in in_face.
 void sample_cube_gradient(const float at[3], float gradient[3])
 {
     static const uint8_t axes[3][3] = {{0, 2, 1}, {1, 0, 2}, {2, 0, 1}}; // chosen, along, down
-    const uint8_t *axis = axes[sample_cube_place(at).layer / 2];
+    const uint8_t *axis = axes[sample_cube_point(at).layer / 2];
     double m = (double)at[axis[0]], dm = (double)gradient[axis[0]];
     float along = (float)(((double)gradient[axis[1]] * m - (double)at[axis[1]] * dm) / (2 * m * m));
     float down = (float)(((double)gradient[axis[2]] * m - (double)at[axis[2]] * dm) / (2 * m * m));

@@ -52,7 +52,7 @@ static enum ptx_type reduced_type(uint32_t type)
     }
 }
 
-// As cp.reduce.async.bulk has them in global memory.
+// The pairs of operation and type are those of cp.reduce.async.bulk in global memory.
 static bool can_reduce(uint32_t aop, enum ptx_type t)
 {
     const bool is_float = ptx_type_is_float(t);
@@ -87,7 +87,7 @@ static bool is_known(const struct tensor_map *map, bool load)
 static bool read_map(struct warp *w, const struct insn *in, unsigned lane, struct tensor_map *map)
 {
     const uint64_t address = SLOT(u64, w, in->a)[lane];
-    const void *bytes = bulk_place(w, in, address, lane, MAP_ALIGN, sizeof(*map), MEM_READ);
+    const void *bytes = bulk_memory(w, in, address, lane, MAP_ALIGN, sizeof(*map), MEM_READ);
 
     if (!bytes)
         return false;
@@ -163,14 +163,14 @@ static uint64_t swizzled(const struct box *b, uint64_t address)
     return address ^ (address >> 3 & ((1u << b->map.swizzle) - 1) << 4);
 }
 
-// Between row INDEX of the box in shared memory and BYTES of the host.
+// Moves row INDEX of the box in shared memory to BYTES of the host, or back.
 static bool move_row(struct warp *w, const struct insn *in, unsigned lane, const struct box *b,
                      uint64_t index, unsigned char *bytes)
 {
     for (uint32_t i = 0; i < b->row; i += CHUNK) {
         const uint64_t address = swizzled(b, b->shared + index * b->row + i);
         const bool load = in->target == TENSOR_LOAD;
-        void *at = bulk_place(w, in, address, lane, CHUNK, CHUNK, load ? MEM_WRITE : MEM_READ);
+        void *at = bulk_memory(w, in, address, lane, CHUNK, CHUNK, load ? MEM_WRITE : MEM_READ);
 
         if (!at)
             return false;
@@ -186,7 +186,7 @@ static void fill(const struct box *b, unsigned char *bytes)
         memcpy(bytes + i, &(uint16_t){OOB_HALF}, sizeof(uint16_t));
 }
 
-// To ten bits behind the point, halves to even. Infinities and NaNs stay.
+// Rounds to ten bits behind the point, halves to even. Infinities and NaNs stay.
 static void round_to_tf32(unsigned char *bytes, uint32_t count)
 {
     enum { DROPPED = 13, INFINITE = 0x7f800000 };
@@ -254,8 +254,8 @@ static bool copy_box(struct warp *w, const struct insn *in, unsigned lane, const
         return false;
     }
     if (in->target == TENSOR_LOAD) {
-        object = bulk_place(w, in, object_at, lane, sizeof(*object), sizeof(*object),
-                            MEM_READ | MEM_WRITE);
+        object = bulk_memory(w, in, object_at, lane, sizeof(*object), sizeof(*object),
+                             MEM_READ | MEM_WRITE);
         if (!object)
             return false;
     }
@@ -269,7 +269,7 @@ static bool copy_box(struct warp *w, const struct insn *in, unsigned lane, const
     return true;
 }
 
-// Where the cluster's block RANK has what is at a shared address here.
+// Returns the address at which the cluster's block RANK has what this block has at ADDRESS.
 static uint64_t in_block(uint64_t address, uint32_t rank)
 {
     return MEM_SHARED_WINDOW | (uint64_t)(rank + 1) << CLUSTER_SHIFT |

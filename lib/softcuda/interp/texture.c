@@ -55,7 +55,7 @@ static unsigned dims_of(const struct insn *in)
     }
 }
 
-// The level by lane L's gradients. AT is the direction in a cube.
+// Finds the level by lane L's gradients. AT is the direction in a cube.
 static float gradient_level(const struct warp *w, const struct insn *in, const struct operands *o,
                             unsigned l, const struct texture *t, const float at[3])
 {
@@ -75,7 +75,7 @@ static float gradient_level(const struct warp *w, const struct insn *in, const s
 
 // Sets the level that the instruction names; without one it is the first.
 static void name_level(const struct warp *w, const struct insn *in, const struct operands *o,
-                       unsigned l, const struct texture *t, struct place *p)
+                       unsigned l, const struct texture *t, struct sample_point *p)
 {
     uint32_t slot = o->words[TEXTURE_LEVEL];
 
@@ -89,10 +89,11 @@ static void name_level(const struct warp *w, const struct insn *in, const struct
     }
 }
 
-// The place on a face in a direction.
-static struct place place_in_cube(const struct texture *t, const struct place *direction)
+// Finds the point on a face in a direction.
+static struct sample_point point_in_cube(const struct texture *t,
+                                         const struct sample_point *direction)
 {
-    struct place p = sample_cube_place(direction->at);
+    struct sample_point p = sample_cube_point(direction->at);
     uint32_t cubes = t->image.depth / 6, cube = direction->layer;
 
     p.layer += 6 * (cube < cubes ? cube : cubes ? cubes - 1 : 0);
@@ -101,10 +102,10 @@ static struct place place_in_cube(const struct texture *t, const struct place *d
 }
 
 // Lane L's coordinates, in the order that its geometry writes them.
-static struct place place_of(const struct warp *w, const struct insn *in, const struct operands *o,
-                             unsigned l, const struct texture *t)
+static struct sample_point point_of(const struct warp *w, const struct insn *in,
+                                    const struct operands *o, unsigned l, const struct texture *t)
 {
-    struct place p = {.dims = dims_of(in)};
+    struct sample_point p = {.dims = dims_of(in)};
     unsigned first = 0;
 
     switch (in->mode) {
@@ -124,7 +125,7 @@ static struct place place_of(const struct warp *w, const struct insn *in, const 
         p.to[i] = (int32_t)bits;
     }
     name_level(w, in, o, l, t, &p);
-    return is_cube(in) ? place_in_cube(t, &p) : p;
+    return is_cube(in) ? point_in_cube(t, &p) : p;
 }
 
 static void store_results(struct warp *w, const struct insn *in, const struct operands *o,
@@ -166,7 +167,7 @@ static int sample(struct warp *w, const struct insn *in, uint32_t mask, bool gat
                 return warp_fault(w, in, 1u << l, EXEC_FAULT_ILLEGAL_ADDRESS,
                                   t ? t->image.address : last);
         }
-        struct place p = place_of(w, in, &o, l, t);
+        struct sample_point p = point_of(w, in, &o, l, t);
         if (gather)
             sample_gather(t, &p, in->target, got);
         else if (in->flags & INSN_SIGNED)
@@ -199,8 +200,8 @@ static const struct image *surface_of(const struct warp *w, uint64_t handle)
     return device->surface ? device->surface(device->context, handle) : NULL;
 }
 
-// One coordinate of N places, STEP of which are accessed; clamped ones are multiples of it. False:
-// outside, and not to be clamped.
+// Bounds one coordinate of an extent of N, STEP of which are accessed; a clamped one is a multiple
+// of it. Returns false where it is outside and not to be clamped.
 static bool bound(int32_t at, uint64_t n, uint32_t step, bool clamp, uint64_t *out)
 {
     if (at >= 0 && (uint64_t)at + step <= n) {
@@ -211,8 +212,8 @@ static bool bound(int32_t at, uint64_t n, uint32_t step, bool clamp, uint64_t *o
     return clamp;
 }
 
-// The bytes of lane L's access. NULL: outside. Rows are whole texels, so BYTES fits in one unless
-// the instruction's type is longer than the surface's texel is wide.
+// Finds the bytes of lane L's access. NULL: they are outside. Rows are whole texels, so BYTES fits
+// in one unless the instruction's type is longer than the surface's texel is wide.
 static uint8_t *surface_at(const struct insn *in, const struct operands *o, unsigned l,
                            const struct image *m, uint32_t bytes)
 {
@@ -305,8 +306,8 @@ int op_sust(struct warp *w, const struct insn *in, uint32_t mask)
 
 // ---- Queries
 
-// As an H200 answers: what a texture or surface does not have is 0, but a line's texture has a row.
-// Layers count as depth.
+// Answers as an H200 does: what a texture or surface does not have is 0, but a line's texture has a
+// row. Layers count as depth.
 static uint32_t property(const struct image *m, uint32_t what, bool surface)
 {
     switch (what) {
@@ -321,7 +322,7 @@ static uint32_t property(const struct image *m, uint32_t what, bool surface)
     }
 }
 
-// The same of one level; 0 of one that is not there.
+// Answers the same of one level; 0 of one that is not there.
 static uint32_t level_property(const struct image *m, uint32_t what, uint32_t level)
 {
     struct image of_level;

@@ -48,7 +48,7 @@ static unsigned parts_of(uint16_t op)
     return op >= PTX_OP_VADD4 ? 4 : op >= PTX_OP_VADD2 ? 2 : 1;
 }
 
-// BITS of X from SHIFT on, extended.
+// Returns BITS of X from SHIFT on, extended.
 static int64_t extract(uint32_t x, unsigned shift, unsigned bits, bool is_signed)
 {
     uint32_t field = bits == 32 ? x : x >> shift & ((1u << bits) - 1);

@@ -23,7 +23,7 @@ enum {
 
 // ---- A factor in shared memory
 
-// The fields of a descriptor.
+// These are the fields of a descriptor.
 struct descriptor {
     uint64_t start;
     uint32_t leading, stride; // bytes
@@ -45,8 +45,8 @@ static struct descriptor unpack(uint64_t d)
                                .bits = (4 - (uint32_t)(d >> 62)) & 3};
 }
 
-// The address of a chunk. Where the factor is stored along its depth, a line is one of its rows (or
-// columns, of the right factor), and else one step of the depth.
+// Returns the address of a chunk. Where the factor is stored along its depth, a line is one of its
+// rows (or columns, of the right factor), and else one step of the depth.
 static uint64_t chunk_address(const struct descriptor *d, bool along_depth, unsigned line,
                               unsigned chunk)
 {
@@ -105,7 +105,7 @@ static bool read_factor(const struct group *g, const struct factor *f, uint64_t 
 
 // ---- The product
 
-// Of words of bits: the count of those set in both.
+// A product of words of bits is the count of those set in both.
 static void count_bits(const double *a, const double *b, double *acc, unsigned n, unsigned k)
 {
     for (unsigned i = 0; i < ROWS; i++)
@@ -146,7 +146,7 @@ static int do_wgmma(const struct group *g)
                                  .along_depth = flags & MATRIX_B_BY_COLUMN};
 
     if (p->in->c == NO_OPERAND)
-        fragment_read(&v, &in_registers, place_a, a);
+        fragment_read(&v, &in_registers, position_a, a);
     else if (!read_factor(g, &left, PART_SLOT(u64, p, p->in->c)[lane], a))
         return STEP_FAULT;
     if (!read_factor(g, &right, PART_SLOT(u64, p, p->in->b)[lane], b))
@@ -154,14 +154,14 @@ static int do_wgmma(const struct group *g)
     for (unsigned i = 0; flags & MATRIX_NEGATE && i < ROWS * k; i++)
         a[i] = -a[i];
     if (*PART_SLOT(u32, p, p->in->a) >> lane & 1)
-        fragment_read(&v, &d, place_c, acc);
+        fragment_read(&v, &d, position_c, acc);
     else
         memset(acc, 0, ROWS * n * sizeof *acc);
     if (bits)
         count_bits(a, b, acc, n, k);
     else
         product_add(a, b, acc, ROWS, n, k);
-    fragment_write(g, &v, &d, place_c, acc, flags & MATRIX_SATFINITE);
+    fragment_write(g, &v, &d, position_c, acc, flags & MATRIX_SATFINITE);
     const uint64_t steps = ROWS * n * k / PRODUCTS_PER_STEP;
     g->w->left -= steps < g->w->left ? steps : g->w->left;
     return STEP_NEXT;

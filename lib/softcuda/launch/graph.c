@@ -87,8 +87,8 @@ static CUresult node_work_copy(struct node_work *to, const struct node_work *fro
     return CUDA_SUCCESS;
 }
 
-// The operation for WORK. Kernels get PRIORITY, the stream's, unless they have one of their own and
-// OWN_PRIORITY says that it counts.
+// Makes the operation for WORK. Kernels get PRIORITY, the stream's, unless they have one of their
+// own and OWN_PRIORITY says that it counts.
 static CUresult node_work_op(const struct node_work *work, int priority, bool own_priority,
                              struct op **out)
 {
@@ -142,7 +142,7 @@ static void node_free(CUgraphNode node)
     free(node);
 }
 
-CUresult graph_destroy(CUgraph graph)
+CUresult graph_free(CUgraph graph)
 {
     if (!graph || graph->magic != MAGIC_GRAPH)
         return CUDA_ERROR_INVALID_VALUE;
@@ -324,7 +324,7 @@ CUresult graph_exec_check(CUgraphExec exec)
     return exec && exec->magic == MAGIC_GRAPH_EXEC ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
-CUresult graph_exec_destroy(CUgraphExec exec)
+CUresult graph_exec_free(CUgraphExec exec)
 {
     CUresult result = graph_exec_check(exec);
 
@@ -416,7 +416,7 @@ static CUresult run_new(CUgraphExec exec, int priority, struct graph_run **out)
         result = node_work_op(work, priority, exec->node_priorities, &op);
         if (result)
             break;
-        // As on an H200: the limit of the first launch stays the node's.
+        // The limit of the first launch stays the node's, as on an H200.
         if (work->kind == OP_KERNEL)
             work->kernel.stack = op->grid->exec.stack_bytes;
         graph_run_set(run, i, op);

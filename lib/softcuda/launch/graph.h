@@ -23,18 +23,18 @@ struct node_work {
 };
 
 CUresult graph_new(CUgraph *out);
-CUresult graph_destroy(CUgraph graph);
+CUresult graph_free(CUgraph graph);
 // Takes over what WORK owns when it succeeds.
 CUresult graph_add(CUgraph graph, const CUgraphNode *dependencies, size_t count,
                    const struct node_work *work, CUgraphNode *out);
-// EDGES NULL: ordinary ones.
+// Adds edges; without EDGES they are ordinary ones.
 CUresult graph_add_edges(CUgraph graph, const CUgraphNode *from, const CUgraphNode *to,
                          const CUgraphEdgeData *edges, size_t count);
 CUresult graph_node_kernel(CUgraphNode node, struct launch **kernel);
 
 CUresult graph_instantiate(CUgraph graph, bool node_priorities, CUgraphExec *out);
 CUresult graph_exec_check(CUgraphExec exec);
-CUresult graph_exec_destroy(CUgraphExec exec);
+CUresult graph_exec_free(CUgraphExec exec);
 // Replaces what NODE does in EXEC from the next launch on; the kind must stay. Takes over
 // what WORK owns when it succeeds.
 CUresult graph_exec_set(CUgraphExec exec, CUgraphNode node, const struct node_work *work);

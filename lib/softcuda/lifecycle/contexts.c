@@ -50,7 +50,7 @@ static CUresult streams_make(CUcontext c)
         return result;
     result = stream_new(c, CU_STREAM_DEFAULT, 0, &c->per_thread);
     if (result)
-        stream_destroy(c->legacy);
+        stream_free(c->legacy);
     return result;
 }
 
@@ -106,8 +106,8 @@ static void root_close(CUcontext c)
     sched_unlock();
     engine_wait_context(c, false);
     module_unload_all(c);
-    stream_destroy(c->legacy);
-    stream_destroy(c->per_thread);
+    stream_free(c->legacy);
+    stream_free(c->per_thread);
     c->legacy = c->per_thread = NULL;
     object_release_owner(c);
     alloc_release_owner(c);
@@ -135,7 +135,7 @@ CUresult context_new(CUcontext *context, uint32_t flags)
     return CUDA_SUCCESS;
 }
 
-CUresult context_destroy(CUcontext context)
+CUresult context_free(CUcontext context)
 {
     CUresult result = context_check(context);
 
@@ -144,7 +144,7 @@ CUresult context_destroy(CUcontext context)
     if (context->root != context || context == &primary)
         return CUDA_ERROR_INVALID_CONTEXT;
     root_close(context);
-    context_forget(context);
+    context_remove(context);
     return CUDA_SUCCESS;
 }
 
@@ -241,6 +241,6 @@ void context_retire_green(CUcontext context)
 {
     __atomic_store_n(&context->magic, MAGIC_DEAD, __ATOMIC_RELEASE);
     engine_wait_context(context, false);
-    stream_destroy(context->legacy);
-    stream_destroy(context->per_thread);
+    stream_free(context->legacy);
+    stream_free(context->per_thread);
 }

@@ -13,7 +13,7 @@ CUresult resource_describe(CUdevResourceDesc *desc, const CUdevResource *resourc
                            unsigned int count);
 
 CUresult green_new(CUgreenCtx *out, CUdevResourceDesc desc);
-CUresult green_destroy(CUgreenCtx green);
+CUresult green_free(CUgreenCtx green);
 CUresult green_check(CUgreenCtx green);
 CUcontext green_context(CUgreenCtx green);
 

@@ -13,7 +13,7 @@
 #include "cuda/abi.h"
 #include "softcuda/context/context.h"
 
-// cuInit: reads the settings and makes the device. Idempotent.
+// Reads the settings and makes the device, for cuInit. Idempotent.
 CUresult driver_init(void);
 
 CUresult context_primary_retain(CUcontext *context);
@@ -23,9 +23,10 @@ CUresult context_primary_set_flags(uint32_t flags);
 void context_primary_state(uint32_t *flags, bool *active);
 
 CUresult context_new(CUcontext *context, uint32_t flags);
-CUresult context_destroy(CUcontext context);
+CUresult context_free(CUcontext context);
 
-// For green.c: a context over SMS that shares memory, modules and errors with the primary one.
+// Makes a context over SMS that shares memory, modules and errors with the primary one, for
+// green.c.
 CUresult context_new_green(CUcontext *context, CUgreenCtx green, const struct sm_set *sms);
 void context_retire_green(CUcontext context);
 

@@ -66,14 +66,14 @@ static void lower_shift(struct lower *L)
 static void lower_shf(struct lower *L)
 {
     bool left = L->inst->mode == PTX_MODE_LEFT, wrap = L->inst->mode2 == PTX_MODE_WRAP;
-    // clamped: an amount above 31 counts as 32
+    // a clamped amount above 31 counts as 32
     enum alu alu = left ? (wrap ? ALU_shf_l_wrap : ALU_shf_l_clamp)
                         : (wrap ? ALU_shf_r_wrap : ALU_shf_r_clamp);
     uint32_t a = lower_src(L, op(L, 1), 32), b = lower_src(L, op(L, 2), 32);
     lower_alu3(L, alu, lower_dst(L, op(L, 0), 32), a, b, lower_src(L, op(L, 3), 32));
 }
 
-// prmt's modes as selectors, by the two low bits of c.
+// Lowers prmt: its modes become selectors, by the two low bits of c.
 static void lower_prmt(struct lower *L)
 {
     static const uint16_t selectors[][4] = {

@@ -87,7 +87,7 @@ static bool add_successors(struct graph *g, uint32_t block)
     return ok && ((leaves && i->guard == PTX_NO_REG) || ways_add(&g->ways, block + 1));
 }
 
-// 0; -ENOMEM; -E2BIG.
+// Returns 0, -ENOMEM or -E2BIG.
 static int find_edges(struct graph *g)
 {
     if (!ways_init(&g->ways, g->nblocks))

@@ -89,7 +89,7 @@ static enum alu compare_handler(struct lower *L, enum ptx_type t, enum ptx_cmp c
     return integer[kind][row];
 }
 
-// p = a CMP b, for all lanes of the path, into a temporary or D.
+// Emits p = a CMP b, for all lanes of the path, into a temporary or D.
 static void emit_compare(struct lower *L, uint32_t d, enum ptx_type t, uint32_t a, uint32_t b)
 {
     enum ptx_cmp cmp = (enum ptx_cmp)L->inst->cmp;
@@ -118,7 +118,7 @@ static bool is_pair(enum ptx_type t)
     return t == PTX_T_F16X2 || t == PTX_T_BF16X2;
 }
 
-// The comparisons of a pair's lower and upper halves.
+// Emits the comparisons of a pair's lower and upper halves.
 static void emit_compare_pair(struct lower *L, const uint32_t p[2], enum ptx_type t, uint32_t a,
                               uint32_t b)
 {
@@ -166,7 +166,7 @@ static void lower_setp(struct lower *L)
     L->guard = guard;
 }
 
-// The result for true: all ones or 1.0, by type; for a pair, that of the lower half.
+// Returns the result for true: all ones or 1.0, by type; for a pair, that of the lower half.
 static uint32_t set_value(enum ptx_type t, bool halves)
 {
     switch (t) {

@@ -118,7 +118,7 @@ static void fetch_result(struct lower *L, const struct ptx_operand *o, struct pa
     in->d = d;
 }
 
-// A register that is a parameter or result of this function, from or to its place in the frame.
+// A register that is a parameter or result of this function, from or to its offset in the frame.
 static void move_register(struct lower *L, const struct ptx_var *v, uint32_t at, bool take)
 {
     if (v->space != PTX_SPACE_REG || !strcmp(v->name, "_"))
@@ -159,7 +159,7 @@ static uint32_t list_count(const struct ptx_operand *o)
 struct actuals {
     uint32_t nrets, nargs;
     struct passed results[16];
-    uint32_t args[2 * 64]; // of each its place and bytes
+    uint32_t args[2 * 64]; // of each its offset and bytes
 };
 
 static bool actuals_take(struct lower *L, struct actuals *a)

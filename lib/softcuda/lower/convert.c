@@ -34,7 +34,7 @@ static void lower_extend(struct lower *L, uint32_t d, uint32_t a, enum ptx_type 
     lower_alu1(L, is_signed ? ALU_ext_s32_b64 : ALU_ext_u32_b64, d, t32);
 }
 
-// A result of an integer type, in 32 bits, into its register: registers of 16 bits hold zeros
+// Moves a result of an integer type, in 32 bits, into its register: registers of 16 bits hold zeros
 // above, wider ones the extended value.
 static void lower_store_int(struct lower *L, const struct cvt *c, uint32_t value)
 {
@@ -49,7 +49,7 @@ static void lower_store_int(struct lower *L, const struct cvt *c, uint32_t value
         lower_extend(L, c->d, value, c->to, c->dst_slot);
 }
 
-// Saturation of an integer to an integer type, by both their signs.
+// Saturates an integer to an integer type, by both their signs.
 static uint32_t lower_clamp(struct lower *L, const struct cvt *c, uint32_t a)
 {
     bool from_signed = ptx_type_is_signed(c->from), to_signed = ptx_type_is_signed(c->to);
@@ -111,7 +111,7 @@ static void cvt_int_int(struct lower *L, const struct cvt *c)
         lower_store_int(L, c, t);
         return;
     }
-    // the source's bits, extended to 32
+    // t becomes the source's bits, extended to 32
     uint32_t t = c->a;
     if (c->from_bits < 32) {
         t = lower_temp(L, 32);
@@ -178,7 +178,7 @@ static void cvt_int_float(struct lower *L, const struct cvt *c)
            lower_alu1(L, rows[c->to == PTX_T_F64][c->from_bits == 64][is_signed][!plain], c->d, a));
 }
 
-// A narrow float widened to f32.
+// Widens a narrow float to f32.
 static uint32_t widen(struct lower *L, const struct cvt *c)
 {
     if (!is_half(c->from))
@@ -282,7 +282,7 @@ static void cvt_packed(struct lower *L)
     modify(L, lower_alu2(L, alu, d, a, two ? lower_src(L, op(L, 2), 32) : a));
 }
 
-// To 2 and 4 bits: clamped, cut, and c moved up by what both take.
+// Packs to 2 and 4 bits: values are clamped and cut, and c moves up by what both take.
 static void pack_narrow(struct lower *L, enum ptx_type to)
 {
     unsigned bits = ptx_type_bits(to);
@@ -303,7 +303,7 @@ static void pack_narrow(struct lower *L, enum ptx_type to)
     lower_alu2(L, ALU_or_b32, lower_dst(L, op(L, 0), 32), s[0], t);
 }
 
-// cvt.pack.sat.TYPE.s32 d, a, b{, c}: a above b, above c's upper part
+// cvt.pack.sat.TYPE.s32 d, a, b{, c} puts a above b, above c's upper part
 static void lower_cvt_pack(struct lower *L)
 {
     struct cvt c = {.to = (enum ptx_type)L->inst->type[0], .from = PTX_T_S32, .from_bits = 32};

@@ -6,7 +6,7 @@
 
 #include "softcuda/lower/lower.h"
 
-// Of a whole program: a small text can ask for much.
+// These bound a whole program: a small text can ask for much.
 enum { MAX_INSNS = 1 << 23, MAX_AUX = 1 << 24, MAX_POOL = 256 << 20 };
 
 // ---- Growing arrays
@@ -132,7 +132,8 @@ static bool pool_index_grow(struct lower *L)
     return true;
 }
 
-// Room for one slot in the pool; its alignment is the host's vectors'. 0 after an error.
+// Makes room for one slot in the pool; its alignment is the host's vectors'. Returns 0 after an
+// error.
 static uint32_t pool_add(struct lower *L, uint64_t value, unsigned bits)
 {
     struct code *c = L->code;
@@ -200,7 +201,8 @@ uint32_t lower_const_pred(struct lower *L, bool value)
     return pool_const(L, value ? ALL_LANES : 0, 1);
 }
 
-// The address of a .global or .const variable: known when the program is bound.
+// Returns the slot of the address of a .global or .const variable, which is known when the program
+// is bound.
 uint32_t lower_const_address(struct lower *L, const struct ptx_var *v, int64_t addend)
 {
     struct exec_program *p = L->program;

@@ -96,7 +96,7 @@ static void binary(struct lower *L, const struct float_row *r)
     finish(L, lower_alu2(L, choose(L, r, type(L)), dst(L), a, b));
 }
 
-// One operand of a narrow type in an f32 operation.
+// Widens one operand of a narrow type in an f32 operation.
 static uint32_t widen(struct lower *L, const struct ptx_operand *o, enum ptx_type t)
 {
     uint32_t s = lower_src_type(L, o, t), w = lower_temp(L, 32);
@@ -174,7 +174,7 @@ static void lower_div(struct lower *L)
     binary(L, L->inst->flags & PTX_F_APPROX ? &approx : &row);
 }
 
-// The lesser or greater magnitude, with the exclusive or of both signs; a NaN has no sign.
+// Lowers the lesser or greater magnitude with the exclusive or of both signs; a NaN has no sign.
 static void lower_xorsign(struct lower *L, enum alu alu, uint32_t d, uint32_t a, uint32_t b)
 {
     enum ptx_type t = type(L);
@@ -228,8 +228,8 @@ static void lower_minmax(struct lower *L)
     finish(L, lower_alu2(L, alu, d, a, b));
 }
 
-// sqrt, rcp ...: one handler for the plain case, one with .ftz, as fast math writes it, one for the
-// rest
+// Lowers sqrt, rcp and others, which have one handler for the plain case, one with .ftz, as fast
+// math writes it, one for the rest
 static void unary(struct lower *L, const enum alu f32[3], enum alu f64)
 {
     unsigned flags = flags_of(L->inst);

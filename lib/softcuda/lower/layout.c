@@ -173,7 +173,7 @@ static void close_reach(struct shared_layout *s)
         s->reach[i].indirect = s->reach[i].unbounded = true;
 }
 
-// Which kernels reach which objects.
+// The walk finds which kernels reach which objects.
 struct walk {
     uint32_t *met;       // by function, then by object: 1 + the kernel that has met it last
     uint32_t *newest;    // by object: 1 + its newest pair

@@ -1,4 +1,5 @@
-// Where .shared variables lie, and how much of them and of call stack a kernel can reach.
+// The layout says where .shared variables lie, and how much of them and of call stack a kernel can
+// reach.
 #ifndef GS_SOFTCUDA_LOWER_LAYOUT_H
 #define GS_SOFTCUDA_LOWER_LAYOUT_H
 
@@ -6,7 +7,7 @@
 
 struct shared_layout;
 
-// 0; -E2BIG with LOG filled where static shared memory exceeds a block's; -ENOMEM.
+// Returns 0, -ENOMEM, or -E2BIG with LOG filled where static shared memory exceeds a block's.
 int shared_layout_new(const struct ptx_module *m, struct shared_layout **out, char *log,
                       size_t log_size);
 void shared_layout_free(struct shared_layout *s);

@@ -54,7 +54,7 @@ static uint64_t align_up(uint64_t x, uint64_t to)
     return (x + to - 1) / to * to;
 }
 
-// A place in the local bytes for one variable.
+// Takes an offset in the local bytes for one variable.
 static bool place_local(struct lower *L, const struct ptx_var *v, uint32_t *at)
 {
     uint64_t start = align_up(L->local_bytes, v->align ? v->align : 1);
@@ -83,8 +83,8 @@ static bool place_params(struct lower *L, struct ptx_var **vars, uint32_t count,
     return true;
 }
 
-// Variables of the body: .local and .param behind each other in the frame, .shared where the layout
-// of the module says.
+// Places the variables of the body: .local and .param behind each other in the frame, .shared where
+// the layout of the module says.
 static bool place_vars(struct lower *L, const struct shared_layout *shared)
 {
     const struct ptx_func *f = L->func;

@@ -21,15 +21,15 @@ struct lower {
     insn_fn *const *alu;
 
     uint32_t *slot;   // by register
-    uint64_t *var_at; // by func->vars: place in the local bytes or in shared memory
+    uint64_t *var_at; // by func->vars: offset in the local bytes or in shared memory
     uint32_t *label_pc;
     uint32_t *join_of; // per instruction that branches: the label-less join point, an instruction
                        // index of the PTX function; NO_TARGET where none
     bool *is_join;     // by PTX instruction
     uint32_t *pc_of;   // by PTX instruction, count ninsts + 1
     uint32_t frame_bytes, local_bytes;
-    // Apart by width: a path may stop within an instruction, and another one of its warp must not
-    // write to that one's lanes by writing its own in another layout.
+    // Temporaries are kept apart by width: a path may stop within an instruction, and another one
+    // of its warp must not write to that one's lanes by writing its own in another layout.
     struct lower_temps {
         uint32_t at[LOWER_TEMPS], used, made;
     } temps[3];         // predicates, 32 bits, 64 bits
@@ -64,15 +64,15 @@ uint32_t lower_aux(struct lower *L, const uint32_t *words, uint32_t count);
 // ---- Operands
 
 unsigned lower_reg_bits(struct lower *L, uint32_t reg); // of its slot: 1, 32, 64 or 128
-// A slot of 1, 32 or 64 bits a lane, for one instruction.
+// Takes a slot of 1, 32 or 64 bits a lane, for one instruction.
 uint32_t lower_temp(struct lower *L, unsigned bits);
 uint32_t lower_const32(struct lower *L, uint32_t value);
 uint32_t lower_const64(struct lower *L, uint64_t value);
 uint32_t lower_const_pred(struct lower *L, bool value);
 // The address of a .global or .const variable, known when the program is bound.
 uint32_t lower_const_address(struct lower *L, const struct ptx_var *var, int64_t addend);
-// The slot with the value of O, BITS (32 or 64) wide. Registers of the other width are converted,
-// zero-extended or cut.
+// Returns the slot with the value of O, BITS (32 or 64) wide. Registers of the other width are
+// converted, zero-extended or cut.
 uint32_t lower_src(struct lower *L, const struct ptx_operand *o, unsigned bits);
 uint32_t lower_src_type(struct lower *L, const struct ptx_operand *o, enum ptx_type type);
 uint32_t lower_pred(struct lower *L, const struct ptx_operand *o);
@@ -83,18 +83,19 @@ unsigned lower_opnd_bits(struct lower *L,
                          const struct ptx_operand *o); // of a register operand's slot
 unsigned lower_type_bits(enum ptx_type type);          // of its slot
 
-// An address: slot, how to read it, displacement.
+// An address is a slot, how to read it, and a displacement.
 struct lower_mem {
     uint32_t slot;
     uint8_t space; // enum insn_space
     uint64_t imm;
-    bool param; // SPACE_PARAM at the constant place imm
+    bool param; // SPACE_PARAM at the constant offset imm
 };
 struct lower_mem lower_mem(struct lower *L, const struct ptx_operand *o, enum ptx_space space);
 void lower_set_mem(struct insn *in, const struct lower_mem *m);
-// An address as four words of code.aux.
+// Writes an address as four words of code.aux.
 void lower_put_mem(uint32_t words[4], const struct lower_mem *m);
-// Where a .local or .param variable lies in the frame; false with an error where it has no place.
+// Tells where a .local or .param variable lies in the frame; false with an error where it lies
+// nowhere.
 bool lower_frame_at(struct lower *L, const struct ptx_var *var, uint64_t *at);
 
 // Guarded instructions that block or call: the lanes without the guard go around them, so that the

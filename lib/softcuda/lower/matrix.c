@@ -17,7 +17,7 @@ static const struct ptx_operand *op(const struct lower *L, unsigned i)
     return &L->inst->ops[i];
 }
 
-// The registers of one fragment; NEED of them of 32 bits, or of 64 for f64.
+// Adds the registers of one fragment; NEED of them of 32 bits, or of 64 for f64.
 static void add_list(struct lower *L, struct words *w, const struct ptx_operand *o, bool result,
                      enum ptx_type t, unsigned need)
 {

@@ -15,7 +15,8 @@ static bool is_strong(const struct ptx_inst *i)
     return i->sem > PTX_SEM_WEAK;
 }
 
-// The elements of a register or a brace list. 0 with an error where they are not VEC many.
+// Lists the elements of a register or a brace list. Returns 0 with an error where they are not VEC
+// many.
 static uint32_t elements(struct lower *L, const struct ptx_operand *o,
                          const struct ptx_operand **list)
 {
@@ -34,7 +35,7 @@ static uint32_t elements(struct lower *L, const struct ptx_operand *o,
     return n;
 }
 
-// How a loaded element widens into its register.
+// Returns how a loaded element widens into its register.
 static enum alu load_of(enum ptx_type t, unsigned slot, bool vector)
 {
     bool s = ptx_type_is_signed(t), wide = slot == 64;
@@ -354,7 +355,7 @@ static void lower_isspacep(struct lower *L)
     in->mode = L->inst->space;
 }
 
-// a: the address, b: the block's rank in the cluster. imm: what a generic address has before it
+// a is the address, b the block's rank in the cluster; imm is what a generic address has before it
 static void lower_of_cluster(struct lower *L, insn_fn *run)
 {
     const struct ptx_inst *i = L->inst;

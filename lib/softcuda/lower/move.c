@@ -15,7 +15,7 @@ static enum alu move_of(unsigned bits)
 
 // ---- mov
 
-// {a, b, ...} into one wider value, least significant first.
+// Packs {a, b, ...} into one wider value, least significant first.
 static void lower_pack(struct lower *L, uint32_t d, unsigned bits, const struct ptx_operand *v)
 {
     unsigned each = bits / (v->count ? v->count : 1);

@@ -85,7 +85,7 @@ bool lower_frame_at(struct lower *L, const struct ptx_var *v, uint64_t *at)
     return false;
 }
 
-// The place of a sized .shared variable.
+// Returns the offset of a sized .shared variable.
 static uint64_t shared_at(struct lower *L, const struct ptx_var *v)
 {
     if (!v->func)
@@ -96,7 +96,7 @@ static uint64_t shared_at(struct lower *L, const struct ptx_var *v)
     return 0;
 }
 
-// The address of a variable, in its own space, as a value.
+// Returns the address of a variable, in its own space, as a value.
 static uint32_t var_address(struct lower *L, const struct ptx_var *v, int64_t offset, unsigned bits)
 {
     uint64_t at = 0;

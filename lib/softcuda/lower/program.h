@@ -23,7 +23,7 @@ int exec_program_new(const struct ptx_module *module, struct exec_program **out,
                      size_t log_size);
 void exec_program_free(struct exec_program *program); // NULL is fine; no block of it may exist
 
-// Kernels in the order of their appearance.
+// The program has its kernels in the order of their appearance.
 size_t exec_program_kernel_count(const struct exec_program *program);
 const struct exec_kernel *exec_program_kernel(const struct exec_program *program, size_t index);
 

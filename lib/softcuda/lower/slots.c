@@ -8,7 +8,7 @@ static uint32_t slot_bytes(unsigned bits)
     return bits == 1 ? 4 : bits / 8 * LANES;
 }
 
-// Predicates first, a word each; then the wide ones, all aligned for the host's vectors.
+// Predicates come first, a word each; then the wide ones, all aligned for the host's vectors.
 int lower_assign_slots(struct lower *L)
 {
     const struct ptx_func *f = L->func;

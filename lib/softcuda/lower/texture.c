@@ -39,7 +39,7 @@ static void add_coordinates(struct lower *L, const struct ptx_operand *o, uint32
             i < elements(o) ? lower_src(L, element(o, i), 32) : words[TEXTURE_COORDINATE + i - 1];
 }
 
-// The level, or the gradients, behind the coordinates. A gradient has an element for each
+// Adds the level, or the gradients, behind the coordinates. A gradient has an element for each
 // coordinate that is no layer; what is missing repeats the last.
 static void add_level(struct lower *L, uint32_t *words)
 {

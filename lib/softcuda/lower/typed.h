@@ -19,21 +19,21 @@ static inline enum ptx_type type(const struct lower *L, unsigned i)
     return (enum ptx_type)L->inst->type[i];
 }
 
-// Of the slots of the first type.
+// Returns the bits of the slots of the first type.
 static inline unsigned bits(const struct lower *L)
 {
     return lower_type_bits(type(L, 0));
 }
 
 int lower_kind(enum ptx_type t); // its column, -1 where it has none
-// The row's handler for the instruction's type; an error where there is none.
+// Picks the row's handler for the instruction's type; an error where there is none.
 enum alu lower_pick(struct lower *L, const enum alu row[KINDS]);
-// d = a ALU b, d = ALU a, all of the instruction's type but a unary result of RESULT_BITS.
+// Emits d = a ALU b or d = ALU a, all of the instruction's type but a unary result of RESULT_BITS.
 void lower_binary(struct lower *L, enum alu alu);
 void lower_unary(struct lower *L, enum alu alu, unsigned result_bits);
-// d = ALU(a, b, c) of 32 bits.
+// Emits d = ALU(a, b, c) of 32 bits.
 void lower_ternary32(struct lower *L, enum alu alu, uint64_t imm, uint16_t flags);
-// d = a BOP b, of predicates.
+// Emits d = a BOP b, of predicates.
 void lower_bool(struct lower *L, enum ptx_bop bop, uint32_t d, uint32_t a, uint32_t b);
 
 #endif

@@ -98,7 +98,7 @@ static uint64_t area_find(uint64_t size, uint64_t alignment)
     }
 }
 
-// A reservation at an address that the kernel chooses.
+// Reserves at an address that the kernel chooses.
 static uint64_t area_anywhere(uint64_t size, uint64_t alignment)
 {
     uint64_t padded, base;

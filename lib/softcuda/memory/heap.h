@@ -1,4 +1,4 @@
-// The heap behind malloc and free in kernels: a piece of device memory, whose table is on the host.
+// The heap behind malloc and free in kernels: device memory whose table is on the host.
 #ifndef GS_SOFTCUDA_MEMORY_HEAP_H
 #define GS_SOFTCUDA_MEMORY_HEAP_H
 

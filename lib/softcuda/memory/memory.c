@@ -272,9 +272,9 @@ void memory_wait_turns(void)
     views_wait();
 }
 
-enum memory_place memory_locate(uint64_t address, uint64_t size)
+enum memory_kind memory_locate(uint64_t address, uint64_t size)
 {
-    enum memory_place place = MEMORY_UNKNOWN;
+    enum memory_kind kind = MEMORY_UNKNOWN;
     const struct range *r;
     uint64_t end;
 
@@ -283,32 +283,32 @@ enum memory_place memory_locate(uint64_t address, uint64_t size)
     memory_lock();
     r = range_find(address);
     if (r) {
-        place = r->kind == RANGE_HOST ? MEMORY_HOST : MEMORY_DEVICE;
+        kind = r->kind == RANGE_HOST ? MEMORY_HOST : MEMORY_DEVICE;
         // An allocation may continue in the next range: a window is backed by several.
         while (r->base + r->size < end || !r->access) {
             const struct range *next = r->access ? range_find(r->base + r->size) : NULL;
 
             if (!next) {
-                place = MEMORY_BROKEN;
+                kind = MEMORY_BROKEN;
                 break;
             }
             r = next;
         }
     }
     memory_unlock();
-    return place;
+    return kind;
 }
 
 bool memory_is_mapped(uint64_t address, uint64_t size)
 {
     struct view_slot *slot = view_slot_new();
     struct mem_view view;
-    enum memory_place place;
+    enum memory_kind kind;
     bool mapped;
 
     if (!slot) {
-        place = memory_locate(address, size);
-        return place == MEMORY_DEVICE || place == MEMORY_HOST;
+        kind = memory_locate(address, size);
+        return kind == MEMORY_DEVICE || kind == MEMORY_HOST;
     }
     mem_view_begin(&view, slot);
     mapped = mem_allows(&view, address, size, MEM_READ);

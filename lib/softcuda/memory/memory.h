@@ -41,7 +41,8 @@ struct range {
 void memory_lock(void);
 void memory_unlock(void);
 
-// All below: with the lock held. Pointers into the table are good until the next insert or remove.
+// All below is called with the lock held. Pointers into the table are good until the next insert or
+// remove.
 struct range *range_find(uint64_t address);
 bool range_is_free(uint64_t base, uint64_t size);
 // The first range at or above ADDRESS, or NULL; for a walk over all ranges.
@@ -72,15 +73,15 @@ void address_clear(uint64_t base, uint64_t size);
 
 void memory_info(uint64_t *free_bytes, uint64_t *total_bytes);
 
-enum memory_place {
+enum memory_kind {
     MEMORY_UNKNOWN, // ordinary host memory, or nothing at all
     MEMORY_DEVICE,
     MEMORY_HOST,   // registered
     MEMORY_BROKEN, // begins in a range but reaches past it into something else
 };
 
-// Where SIZE bytes at ADDRESS lie. MEMORY_DEVICE and _HOST: kernels may access them all.
-enum memory_place memory_locate(uint64_t address, uint64_t size);
+// Tells where SIZE bytes at ADDRESS lie. MEMORY_DEVICE and _HOST: kernels may access them all.
+enum memory_kind memory_locate(uint64_t address, uint64_t size);
 
 // Whether kernels may read SIZE bytes at ADDRESS. Never waits, not even for a range that is being
 // removed: for the calls that go with every launch.
@@ -97,7 +98,7 @@ void host_release_owner(CUcontext owner);
 
 struct view_slot;
 
-// An engine thread's own slot, for its life; NULL when all are taken.
+// Takes an engine thread's own slot, for its life; NULL when all are taken.
 struct view_slot *view_slot_new(void);
 void view_slot_free(struct view_slot *slot);
 

@@ -68,7 +68,7 @@ static inline bool mem_extent_allows(const struct mem_extent *e, uint64_t addres
            (e->access & access) == access;
 }
 
-// The slow half of mem_allows; remembers what it finds.
+// Is the slow half of mem_allows, which remembers what it finds.
 bool mem_view_search(struct mem_view *view, uint64_t address, uint64_t size, uint32_t access);
 
 // Whether SIZE bytes at ADDRESS, a global or const address, may be accessed so. SIZE is not 0.

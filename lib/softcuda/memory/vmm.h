@@ -16,7 +16,7 @@ CUresult vmm_map(uint64_t address, uint64_t size, uint64_t offset, vmm_handle ha
 CUresult vmm_unmap(uint64_t address, uint64_t size);
 CUresult vmm_set_access(uint64_t address, uint64_t size, CUmemAccess_flags flags);
 CUresult vmm_get_access(unsigned long long *flags, uint64_t address);
-// A new descriptor of the allocation's memory file; the caller closes it.
+// Makes a new descriptor of the allocation's memory file, which the caller closes.
 CUresult vmm_export(int *fd, vmm_handle handle);
 // FD stays the caller's.
 CUresult vmm_import(vmm_handle *handle, int fd);

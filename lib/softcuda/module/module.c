@@ -70,7 +70,7 @@ static CUresult image_read(const void *image, struct ptx_module **out,
     static const unsigned char elf[4] = {0x7f, 'E', 'L', 'F'};
     const void *unwrapped;
 
-    // Byte by byte: a text may be shorter than any magic number.
+    // The image is compared byte by byte: a text may be shorter than any magic number.
     for (size_t i = 0; ((const unsigned char *)image)[i] == elf[i]; i++) {
         if (i == sizeof(elf) - 1) {
             snprintf(log, log_size, "a cubin is machine code: the software device needs PTX");
@@ -92,8 +92,8 @@ static bool var_in_memory(const struct ptx_var *v)
     return (v->space == PTX_SPACE_GLOBAL || v->space == PTX_SPACE_CONST) && v->size;
 }
 
-// Gives each variable a place behind the one before; *TOTAL is the bytes that all need.
-static CUresult vars_lay_out(const struct ptx_module *ptx, uint64_t *places, uint64_t *total,
+// Gives each variable an offset behind the one before; *TOTAL is the bytes that all need.
+static CUresult vars_lay_out(const struct ptx_module *ptx, uint64_t *offsets, uint64_t *total,
                              char *log, size_t log_size)
 {
     uint64_t at = 0, constant = 0;
@@ -112,7 +112,7 @@ static CUresult vars_lay_out(const struct ptx_module *ptx, uint64_t *places, uin
         if (v->space == PTX_SPACE_CONST)
             constant += v->size;
         at = (at + align - 1) & ~(align - 1);
-        places[i] = at;
+        offsets[i] = at;
         at += v->size;
     }
     if (constant > CONST_BYTES) {
@@ -159,14 +159,14 @@ static CUresult var_initialise(const struct CUmod_st *m, const struct ptx_var *v
 static CUresult vars_make(struct CUmod_st *m, char *log, size_t log_size)
 {
     uint32_t count = m->ptx->nvars;
-    CLEANUP_FREE uint64_t *places = calloc(count + 1, sizeof(*places));
+    CLEANUP_FREE uint64_t *offsets = calloc(count + 1, sizeof(*offsets));
     uint64_t total = 0;
     CUresult result;
 
     m->addresses = calloc(count + 1, sizeof(*m->addresses));
-    if (!places || !m->addresses)
+    if (!offsets || !m->addresses)
         return CUDA_ERROR_OUT_OF_MEMORY;
-    result = vars_lay_out(m->ptx, places, &total, log, log_size);
+    result = vars_lay_out(m->ptx, offsets, &total, log, log_size);
     if (!result && total)
         result = alloc_new(m->root, total, &m->storage);
     if (result)
@@ -176,7 +176,7 @@ static CUresult vars_make(struct CUmod_st *m, char *log, size_t log_size)
         memset(mem_pointer(m->storage), 0, total);
     for (uint32_t i = 0; i < count; i++) {
         if (var_in_memory(m->ptx->vars[i]))
-            m->addresses[i] = m->storage + places[i];
+            m->addresses[i] = m->storage + offsets[i];
     }
     exec_program_bind(m->program, m->addresses);
     for (uint32_t i = 0; i < count && !result; i++) {

@@ -19,7 +19,7 @@ static _Atomic uint32_t sleepers, work_generation;
 // Callers that sleep, and the word that they sleep on.
 static _Atomic uint32_t waiters, done_generation;
 
-// Private futexes: nothing here is shared between processes. TIMEOUT_NS 0: none.
+// Sleeps on a private futex: nothing here is shared between processes. TIMEOUT_NS 0: none.
 static void sleep_on(_Atomic uint32_t *word, uint32_t expected, uint64_t timeout_ns)
 {
     struct timespec t = {timeout_ns / 1000000000, timeout_ns % 1000000000};

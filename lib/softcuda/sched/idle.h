@@ -9,26 +9,28 @@
 // ---- Workers. POLLED: some stream waits for a word in memory, at which a thread has to look from
 // time to time. One worker, the poller, sleeps with a timeout for that.
 
-// With the lock: wakes as many sleeping workers as there are tasks for, and one that becomes the
-// poller where none is.
+// Is called with the lock, and wakes as many sleeping workers as there are tasks for, and one that
+// becomes the poller where none is.
 void workers_wake(bool polled);
 bool workers_have_poller(void);
 
-// With the lock, around a worker's idling. POLLER: this worker is the poller meanwhile.
+// Both are called with the lock, around a worker's idling. POLLER: this worker is the poller
+// meanwhile.
 void worker_idle_begin(bool polled, bool poller);
 void worker_idle_end(bool polled, bool poller);
-// Without the lock, between the two. Spins for a short while; true: there is work.
+// Is called without the lock, between the two. Spins for a short while; true: there is work.
 bool worker_spin(void);
 // Sleeps until it is woken, or TIMEOUT_NS have passed unless that is 0.
 void worker_sleep(uint64_t timeout_ns);
 
 // ---- Callers. Without the lock.
 
-// A stream came further, or a context failed: wakes all callers that sleep.
+// Wakes all callers that sleep, since a stream came further or a context failed.
 void callers_wake(void);
 
-// Around a caller's sleeping. Between the two the caller takes the generation, looks at what it
-// waits for, and sleeps unless callers_wake was called since it took the generation.
+// Both are called around a caller's sleeping. Between the two the caller takes the generation,
+// looks at what it waits for, and sleeps unless callers_wake was called since it took the
+// generation.
 void caller_sleep_begin(void);
 void caller_sleep_end(void);
 uint32_t caller_generation(void);

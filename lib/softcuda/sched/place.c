@@ -80,8 +80,8 @@ static void sm_give(struct sm *sm, const struct block_cost *cost)
     sm->shared += cost->shared;
 }
 
-// The emptiest SM of the partition for the first blocks of a grid, so that small grids spread; then
-// the next one that has room.
+// Finds the emptiest SM of the partition for the first blocks of a grid, so that small grids
+// spread; then the next one that has room.
 static uint32_t sm_find(const struct grid *g)
 {
     uint32_t best = UINT32_MAX;

@@ -9,7 +9,7 @@
 
 enum { TASK_LEVELS = DEVICE_LEAST_PRIORITY - DEVICE_GREATEST_PRIORITY + 1 };
 
-// A unit of work: a resident block, an operation that moves memory, or a host function.
+// A task is a unit of work: a resident block, an operation that moves memory, or a host function.
 struct task {
     struct task *next;
     bool is_block;
@@ -17,9 +17,9 @@ struct task {
 };
 
 void task_push(struct task *task);
-// The next task of the highest level, and now and then of the lowest. NULL: there is none.
+// Takes the next task of the highest level, and now and then of the lowest. NULL: there is none.
 struct task *task_pop(void);
-// Tasks in the queue. Any thread, without the lock; sequentially consistent.
+// Counts the tasks in the queue. Any thread, without the lock; sequentially consistent.
 uint32_t tasks_queued(void);
 
 void callback_push(struct task *callback);

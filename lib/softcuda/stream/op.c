@@ -138,7 +138,8 @@ static bool wait_holds(uint64_t now, uint64_t value, uint32_t flags, bool wide)
 {
     switch (flags & 3) {
     case CU_STREAM_WAIT_VALUE_GEQ:
-        // Cyclic, as the driver documents: the difference counts, so a counter may wrap.
+        // The comparison is cyclic, as the driver documents: the difference counts, so a counter
+        // may wrap.
         return wide ? (int64_t)(now - value) >= 0 : (int32_t)(now - value) >= 0;
     case CU_STREAM_WAIT_VALUE_EQ:
         return now == value;

@@ -85,7 +85,7 @@ struct op {
     };
 };
 
-// Operations in a row, by `link`.
+// An op_list is operations in a row, by `link`.
 struct op_list {
     struct op *head, *tail;
 };

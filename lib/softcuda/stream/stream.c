@@ -42,7 +42,7 @@ CUresult stream_new(CUcontext context, uint32_t flags, int priority, CUstream *o
 }
 
 // Operations that were submitted still run; the last one frees the stream.
-void stream_destroy(CUstream stream)
+void stream_free(CUstream stream)
 {
     sched_lock();
     stream->magic = MAGIC_DEAD;
@@ -104,7 +104,7 @@ void event_release(CUevent event)
     free(event);
 }
 
-void event_destroy(CUevent event)
+void event_free(CUevent event)
 {
     sched_lock();
     event->magic = MAGIC_DEAD;

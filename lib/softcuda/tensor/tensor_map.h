@@ -24,7 +24,8 @@ _Static_assert(sizeof(struct tensor_map) == sizeof(CUtensorMap), "tensor_map");
 
 // Whether the map is one that a tensor_map_encode has made, or could have.
 bool tensor_map_valid(const struct tensor_map *map);
-// CUDA_ERROR_INVALID_VALUE: against what the driver's documentation demands of the arguments.
+// Returns CUDA_ERROR_INVALID_VALUE where the arguments are not what the driver's documentation
+// demands.
 CUresult tensor_map_encode(struct tensor_map *map, const uint64_t *dims, const uint64_t *strides,
                            const uint32_t *box, const uint32_t *steps);
 

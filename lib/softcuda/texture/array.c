@@ -203,7 +203,7 @@ static bool array_is_level(CUarray array)
 }
 
 // Work that still reads the array faults on unmapped memory, as after cuMemFree.
-CUresult array_destroy(CUarray array)
+CUresult array_free(CUarray array)
 {
     struct array *a;
     CUresult result;
@@ -234,8 +234,8 @@ CUresult array_describe(CUarray array, CUDA_ARRAY3D_DESCRIPTOR *desc, struct ima
 
 // ---- Mipmapped arrays
 
-// The levels down to the one of a single texel, by the formula of cuMipmappedArrayCreate. Layers
-// and faces are no side of it: the number of layers stays the same on every level.
+// Counts the levels down to the one of a single texel, by the formula of cuMipmappedArrayCreate.
+// Layers and faces are no side of it: the number of layers stays the same on every level.
 static unsigned levels_of(const struct image *m)
 {
     uint32_t side = m->width > m->height ? m->width : m->height;
@@ -278,7 +278,7 @@ static bool level_new(struct mipmap *mipmap, const CUDA_ARRAY3D_DESCRIPTOR *desc
     return true;
 }
 
-static CUresult mipmap_free(struct mipmap *mipmap)
+static CUresult mipmap_memory_free(struct mipmap *mipmap)
 {
     CUresult result = CUDA_SUCCESS;
 
@@ -323,18 +323,18 @@ CUresult mipmap_new(CUcontext owner, const CUDA_ARRAY3D_DESCRIPTOR *desc, unsign
     mipmap->image.levels = (uint8_t)(levels < 1 ? 1 : levels > most ? most : levels);
     result = levels_new(mipmap, desc);
     if (result) {
-        mipmap_free(mipmap);
+        mipmap_memory_free(mipmap);
         return result;
     }
     *out = (CUmipmappedArray)(uintptr_t)mipmap->object.handle;
     return CUDA_SUCCESS;
 }
 
-CUresult mipmap_destroy(CUmipmappedArray mipmap)
+CUresult mipmap_free(CUmipmappedArray mipmap)
 {
     struct mipmap *m = (struct mipmap *)object_take((uintptr_t)mipmap, OBJECT_MIPMAP);
 
-    return m ? mipmap_free(m) : CUDA_ERROR_INVALID_HANDLE;
+    return m ? mipmap_memory_free(m) : CUDA_ERROR_INVALID_HANDLE;
 }
 
 CUresult mipmap_level(CUmipmappedArray mipmap, unsigned int level, CUarray *out)

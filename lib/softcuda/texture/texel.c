@@ -161,7 +161,7 @@ static uint32_t integer_mean(const struct texture *t, int64_t weighed)
 
 // ---- Means of floats
 
-// Rounded to BITS significant bits, halves away from 0.
+// Rounds to BITS significant bits, halves away from 0.
 static float rounded(double x, int bits)
 {
     uint64_t b;
@@ -226,7 +226,7 @@ static struct addends addends_of(const struct texture *t, unsigned c, const stru
     return a;
 }
 
-// The largest exponent of those of the slice from FIRST on that weigh something.
+// Finds the largest exponent of those of the slice from FIRST on that weigh something.
 static int top_exponent(const struct addends *a, unsigned first, const struct footprint *f)
 {
     int top = a->least;
@@ -237,7 +237,7 @@ static int top_exponent(const struct addends *a, unsigned first, const struct fo
     return top;
 }
 
-// The sum of the slice's texels times their weights. Addends are aligned to the exponent TOP; their
+// Sums the slice's texels times their weights. Addends are aligned to the exponent TOP; their
 // bits below its last place are cut off.
 static double slice_sum(const struct addends *a, unsigned first, int top, const struct footprint *f)
 {

@@ -28,8 +28,8 @@ struct image {
 
 // Sets pitch, slice and bytes of an image whose texels an array holds.
 void image_lay_out(struct image *m);
-// Level LEVEL of a mipmapped array: half as large as the level before in each coordinate, rounded
-// down, at least one texel, and behind it in memory.
+// Returns level LEVEL of a mipmapped array: half as large as the level before in each coordinate,
+// rounded down, at least one texel, and behind it in memory.
 struct image image_level(const struct image *m, unsigned level);
 
 // What a texture makes of a channel. Integers of 8 and 16 bits may be read as fractions of their
@@ -44,14 +44,14 @@ struct texture {
     bool normalized;    // coordinates: 1 is the whole extent
     bool srgb;          // red, green and blue are decoded as they are read
     uint32_t border[4]; // as texel_bits would give it
-    // Of a mipmapped array. Levels are in 256ths.
+    // These are for a mipmapped array. Levels are in 256ths.
     bool linear_levels;  // filter between two levels; else the nearest
     int32_t bias;        // is added to a sample's level
     int32_t least, most; // bounds of the sum
 };
 
-// The channels at AT: integers extended to 32 bits, floats and halves as a float's bits; 0 where a
-// texel has none.
+// Reads the channels at AT: integers extended to 32 bits, floats and halves as a float's bits; 0
+// where a texel has none.
 void texel_bits(const struct image *m, const uint8_t *at, uint32_t bits[4]);
 
 // What texture T gives for channel C of a texel that holds BITS.

@@ -33,7 +33,7 @@ static int limit(CUdevice_attribute attribute)
     return value;
 }
 
-// Texels in ordinary memory.
+// Makes an image of texels in ordinary memory.
 static CUresult image_at(struct image *m, uint64_t address, CUarray_format format,
                          unsigned int channels)
 {
@@ -56,11 +56,10 @@ static CUresult image_at(struct image *m, uint64_t address, CUarray_format forma
 
 static CUresult image_check(const struct image *m)
 {
-    enum memory_place place = memory_locate(m->address, m->bytes);
+    enum memory_kind kind = memory_locate(m->address, m->bytes);
 
-    return m->address && (place == MEMORY_DEVICE || place == MEMORY_HOST)
-               ? CUDA_SUCCESS
-               : CUDA_ERROR_INVALID_VALUE;
+    return m->address && (kind == MEMORY_DEVICE || kind == MEMORY_HOST) ? CUDA_SUCCESS
+                                                                        : CUDA_ERROR_INVALID_VALUE;
 }
 
 static CUresult image_linear(struct image *m, const CUDA_RESOURCE_DESC *r)
@@ -148,7 +147,7 @@ static enum texel_reading reading_of(CUarray_format format, bool as_integer)
     }
 }
 
-// A level in 256ths; no number is 0. The bound is beyond any sum of a level and a bias.
+// Converts a level to 256ths; a NaN becomes 0. The bound is beyond any sum of a level and a bias.
 static int32_t level_fixed(float level)
 {
     static const float most = 1 << 16;
@@ -227,7 +226,7 @@ CUresult texture_new(CUcontext owner, const CUDA_RESOURCE_DESC *resource,
     return CUDA_SUCCESS;
 }
 
-CUresult texture_destroy(CUtexObject texture)
+CUresult texture_free(CUtexObject texture)
 {
     struct object *o = object_take(texture, OBJECT_TEXTURE);
 
@@ -284,7 +283,7 @@ CUresult surface_new(CUcontext owner, const CUDA_RESOURCE_DESC *resource, CUsurf
     return CUDA_SUCCESS;
 }
 
-CUresult surface_destroy(CUsurfObject surface)
+CUresult surface_free(CUsurfObject surface)
 {
     struct object *o = object_take(surface, OBJECT_SURFACE);
 

@@ -13,12 +13,12 @@
 
 CUresult texture_new(CUcontext owner, const CUDA_RESOURCE_DESC *resource,
                      const CUDA_TEXTURE_DESC *desc, CUtexObject *out);
-CUresult texture_destroy(CUtexObject texture);
+CUresult texture_free(CUtexObject texture);
 CUresult texture_describe(CUtexObject texture, CUDA_RESOURCE_DESC *resource,
                           CUDA_TEXTURE_DESC *desc);
 
 CUresult surface_new(CUcontext owner, const CUDA_RESOURCE_DESC *resource, CUsurfObject *out);
-CUresult surface_destroy(CUsurfObject surface);
+CUresult surface_free(CUsurfObject surface);
 CUresult surface_describe(CUsurfObject surface, CUDA_RESOURCE_DESC *resource);
 
 // For the interpreter, inside a turn: what OWNER's object of that handle is; NULL where there is

@@ -38,8 +38,8 @@ struct choice {
 };
 
 /* Indices of a choice. */
-enum { DEVICE, PARTITION, PLACES };
-enum { ALONE, WITH_WORKSPACE, ROOMS };
+enum { DEVICE, PARTITION, TARGETS };
+enum { ALONE, WITH_WORKSPACE, WORKSPACES };
 
 struct algorithm {
     struct problem problem;
@@ -47,7 +47,7 @@ struct algorithm {
     lt_layout a, b, c;
     /* the fastest on the whole device, and the fastest of those that any partition can run; of all,
      * and of those without a workspace */
-    struct choice choice[PLACES][ROOMS];
+    struct choice choice[TARGETS][WORKSPACES];
     uint64_t used; /* kept.clock when it was last found */
 };
 
@@ -161,7 +161,7 @@ static bool fits_partitions(const struct lt_algo *algo)
            shape == LT_CLUSTER_1X2;
 }
 
-/* Takes the first algorithms that the problem can have: those for both places, since a session's
+/* Takes the first algorithms that the problem can have: those for both targets, since a session's
  * grant may change between two products. */
 static int taken(struct algorithm *made, unsigned room, const struct lt_heuristic *answers,
                  int count)
@@ -214,8 +214,8 @@ static int asked(struct algorithm *made, unsigned room, lt_preference preference
 /* Lets products do without a workspace wherever they run. */
 static void choose_alone(struct algorithm *made)
 {
-    for (unsigned place = 0; place < PLACES; place++)
-        made->choice[place][WITH_WORKSPACE] = made->choice[place][ALONE];
+    for (unsigned target = 0; target < TARGETS; target++)
+        made->choice[target][WITH_WORKSPACE] = made->choice[target][ALONE];
 }
 
 /* A problem must have an algorithm without a workspace, since its stream may get none. */
@@ -363,9 +363,9 @@ static gs_status choices_load(const struct algorithm *algorithm, const struct re
 {
     gs_status status = GS_OK;
 
-    for (unsigned i = 0; i < PLACES * ROOMS && status == GS_OK; i++)
-        status = choice_load(algorithm, &algorithm->choice[i / ROOMS][i % ROOMS], record, workspace,
-                             stream, text, size);
+    for (unsigned i = 0; i < TARGETS * WORKSPACES && status == GS_OK; i++)
+        status = choice_load(algorithm, &algorithm->choice[i / WORKSPACES][i % WORKSPACES], record,
+                             workspace, stream, text, size);
     return status;
 }
 
@@ -427,20 +427,20 @@ struct algorithm *algorithm_find(const struct problem *problem)
 
 void algorithm_keep(struct algorithm *algorithm)
 {
-    struct algorithm **bucket = bucket_of(&algorithm->problem), **place = bucket;
+    struct algorithm **bucket = bucket_of(&algorithm->problem), **slot = bucket;
 
     for (uint32_t i = 0; i < WAYS; i++) {
         if (!bucket[i] ||
             !memcmp(&bucket[i]->problem, &algorithm->problem, sizeof(struct problem))) {
-            place = &bucket[i];
+            slot = &bucket[i];
             break;
         }
-        if (bucket[i]->used < (*place)->used)
-            place = &bucket[i];
+        if (bucket[i]->used < (*slot)->used)
+            slot = &bucket[i];
     }
-    algorithm_free(*place);
+    algorithm_free(*slot);
     algorithm->used = ++kept.clock;
-    *place = algorithm;
+    *slot = algorithm;
 }
 
 /* ---- Running --------------------------------------------------------------------------------- */

@@ -76,7 +76,7 @@ static uint64_t limits_set(void)
     return setrlimit(RLIMIT_NICE, &nice) ? CAP(CAP_SYS_NICE) : 0;
 }
 
-void descriptors_drop(void)
+void descriptors_close(void)
 {
     if (syscall(SYS_close_range, LINK_CODE_FD + 1, ~0u, 0))
         log_debug("descriptors stay open: close_range: %s", strerror(errno));

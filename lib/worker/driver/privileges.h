@@ -9,7 +9,7 @@
 #include <stddef.h>
 
 /* Closes all descriptors that are not the worker's. To be called before it opens any. */
-void descriptors_drop(void);
+void descriptors_close(void);
 /* Closes all descriptors but those for messages (0 to 2) and this one. */
 void descriptors_close_but(int descriptor);
 /* Gives up all but the user: for a child that handles the user's files. False, with a text: it must

@@ -41,7 +41,7 @@ struct worker {
     uint32_t policy_count; /* counts the policies so far; at least 1 */
 };
 
-/* Every room reads it. The pointer is constant, as that to the driver's table (driver.h). */
+/* Every folder reads it. The pointer is constant, as that to the driver's table (driver.h). */
 extern const struct worker *const worker;
 
 /* The same, to be filled at the start, before any other thread runs. */

@@ -1,6 +1,6 @@
 /*
- * job.h - a job: a piece of slow work for a session, and its way from the main lane to a service
- * thread and back.
+ * job.h - a job: slow work for a session, and its way from the main lane to a service thread and
+ * back.
  */
 #ifndef GS_WORKER_JOBS_JOB_H
 #define GS_WORKER_JOBS_JOB_H
@@ -213,7 +213,7 @@ void job_free(struct job *job);
 REQUESTS(REQUEST_KIND)
 #undef REQUEST_KIND
 
-/* What nobody asks for by a request, and other rooms name. */
+/* What nobody asks for by a request, and other folders name. */
 extern const struct job_kind job_open, job_close, job_unload_all; /* session.c */
 extern const struct job_kind job_grant, job_open_partition;       /* grant.c */
 extern const struct job_kind job_unshare;                         /* import.c */

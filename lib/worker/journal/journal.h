@@ -116,7 +116,7 @@ void journal_put(struct journal *journal, enum journal_kind kind, uint64_t key,
                  const uint64_t value[JOURNAL_VALUES], const void *bytes, uint64_t size);
 /* Removes an entry, if it is there. When many have been removed, it compacts the log, which takes
  * longer. */
-void journal_drop(struct journal *journal, enum journal_kind kind, uint64_t key);
+void journal_remove(struct journal *journal, enum journal_kind kind, uint64_t key);
 /* Removes the entries for which `gone` returns true, in one pass. `gone` may look other entries up,
  * some of which may be removed already. */
 typedef bool journal_test(const struct journal *journal, const struct journal_entry *entry);

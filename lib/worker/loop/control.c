@@ -243,7 +243,7 @@ static void device_begin(struct order *order)
 static void resuming_end(struct order *order)
 {
     (void)order;
-    preload_drop(LINK_SLOT_NONE, 0); /* of sessions that have ended since */
+    preload_remove(LINK_SLOT_NONE, 0); /* of sessions that have ended since */
     resuming_set(false);
 }
 
@@ -259,7 +259,7 @@ static void trace_begin(struct order *order)
 
 static void segment_drop(struct order *order)
 {
-    segment_mapping_drop(order->message.u.segment_id);
+    segment_mapping_remove(order->message.u.segment_id);
     dispatch_wake(); /* for the quiet moment that the end of a registration waits for */
 }
 

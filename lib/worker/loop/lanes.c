@@ -59,7 +59,7 @@
 struct side {
     struct lane lane;
     struct waker waker;
-    struct partition home;
+    struct partition context;
     _Atomic(struct session *) given; /* sessions for the side lane, newest first, by ->lane_next */
     uint32_t members;                /* its sessions, as the main lane counts them */
     uint64_t next_watch;
@@ -217,7 +217,7 @@ static void *side_main(void *argument)
     lane_priority_raise(&side->lane);
     lost_lane();
     DRV_MUST(cuCtxSetCurrent, worker->context);
-    partition_home(&side->home);
+    thread_context_set(&side->context);
     for (;;) {
         lane_begins(&side->lane);
         if (lost_pending())
@@ -252,12 +252,12 @@ static void session_adopt(struct lane *main, struct session *session)
 /* Moves all streams of the session to a side lane's context. Returns false when the device has work
  * of the session, or the pool has no CUDA stream there; some streams may have moved by then, which
  * does no harm. */
-static bool streams_move(struct session *session, struct partition *home)
+static bool streams_move(struct session *session, struct partition *context)
 {
     if (!streams_idle(session))
         return false;
     for (uint32_t i = 0; i < SEG_STREAMS; i++) {
-        if (!stream_move(session, &session->submit.streams[i], home))
+        if (!stream_move(session, &session->submit.streams[i], context))
             return false;
     }
     return true;
@@ -300,7 +300,7 @@ static void one_give(struct lane *main)
     lanes.next_give = main->now + GIVE_NS;
     for (uint32_t i = 0; i < main->polled_count; i++) {
         struct session *session = main->polled[i];
-        if (!session_light(session) || !streams_move(session, &side->home))
+        if (!session_light(session) || !streams_move(session, &side->context))
             continue;
         session_give(session, side);
         lanes.next_give = 0;
@@ -441,10 +441,10 @@ static uint32_t lanes_wanted(void)
 
 static CUresult side_make(struct side *side)
 {
-    CUresult result = partition_whole(&side->home);
+    CUresult result = partition_whole(&side->context);
 
     if (!result)
-        result = pool_fill_lane(&side->home, STREAMS_EACH);
+        result = pool_fill_lane(&side->context, STREAMS_EACH);
     return result ? result
                   : (waker_init(&side->waker) ? CUDA_SUCCESS : CUDA_ERROR_OPERATING_SYSTEM);
 }
@@ -465,7 +465,7 @@ void lanes_init(void)
             break;
         }
         side->lane.index = i;
-        side->lane.home = &side->home;
+        side->lane.context = &side->context;
         lanes.side[lanes.count++] = side;
     }
     log_debug("%u dispatch lanes", lanes.count + 1);

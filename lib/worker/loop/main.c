@@ -185,7 +185,7 @@ static bool standby_message(const struct link_message *message, int descriptor)
         preload_add(message->slot, &message->u.vault, descriptor);
         return true;
     case LINK_PRELOAD_DROP:
-        preload_drop(message->slot, message->u.vault.number);
+        preload_remove(message->slot, message->u.vault.number);
         while (deferred_release_any()) /* the device has nothing of this context */
             deferred_release_run();
         return true;
@@ -226,7 +226,7 @@ static bool begin_await(void)
             return false;
     }
     if (!message.u.resuming)
-        preload_drop(LINK_SLOT_NONE, 0);
+        preload_remove(LINK_SLOT_NONE, 0);
     quiet_resuming(message.u.resuming);
     return true;
 }
@@ -263,7 +263,7 @@ static bool supervisor_follow(void)
 static bool process_begin(const char *kind, const char *bell_name, const char *code_directory,
                           struct link_stats **stats, char *text, size_t size)
 {
-    descriptors_drop();
+    descriptors_close();
     descriptor_table_reserve(DESCRIPTOR_TABLE_SIZE);
     code_disk_start(code_directory);
     *stats = mmap(NULL, LINK_SLOTS_MAX * sizeof(**stats), PROT_READ | PROT_WRITE, MAP_SHARED,

@@ -58,7 +58,7 @@ static uint64_t best_effort_ahead(const struct session *session)
 {
     uint64_t all = sched_busy_ns(domain_of(session));
 
-    return session->sched.entity.inflight_ns > all ? session->sched.entity.inflight_ns : all;
+    return session->sched.entity.launches_ns > all ? session->sched.entity.launches_ns : all;
 }
 
 /* Drains the session. Returns whether it gave work to the device. */
@@ -170,11 +170,11 @@ static void waiting_serve(struct lane *lane)
             struct session *first = waiting[i].first;
             if (!first || !waiting_open(domain_at(i), &waiting[i], lane->now))
                 continue;
-            uint32_t inflight = first->sched.entity.inflight;
+            uint32_t inflight = first->sched.entity.launches;
             session_serve(first);
             /* Work that is not in flight afterwards costs the session nothing, so the session would
              * always be the first, and its tenant could keep this round from ending. */
-            if (first->sched.entity.inflight <= inflight)
+            if (first->sched.entity.launches <= inflight)
                 first->round.tried = lane->round;
             served = true;
         }
@@ -360,8 +360,8 @@ uint64_t round_nap(const struct lane *lane)
     }
     for (uint32_t i = 0; i < lane->polled_count; i++) {
         const struct sched_entity *entity = &lane->polled[i]->sched.entity;
-        uint64_t left = sched_left(entity->inflight_ns, entity->done_ns, lane->now);
-        if (left < least && (entity->inflight > 0 || !sched_contended(domain_of(lane->polled[i]))))
+        uint64_t left = sched_left(entity->launches_ns, entity->done_ns, lane->now);
+        if (left < least && (entity->launches > 0 || !sched_contended(domain_of(lane->polled[i]))))
             least = left;
     }
     return least / 4 < NAP_SHORTEST_NS ? NAP_SHORTEST_NS : least / 4;

@@ -19,7 +19,7 @@ static gs_status refuse(struct job *job, const struct amount *amount, const char
     job->refused.limit = limit;
     return job_fail(job, GS_ERR_QUOTA,
                     "%s wanted, counted in pieces of %s as %s; %s of %s limit of %s are in use",
-                    size_exact(text[0], amount->asked), size_exact(text[1], amount->piece),
+                    size_exact(text[0], amount->asked), size_exact(text[1], amount->granularity),
                     size_exact(text[2], amount->size), size_exact(text[3], used), whose,
                     size_exact(text[4], limit));
 }
@@ -48,9 +48,9 @@ void discharge(struct session *session, uint64_t size, bool user_too)
         user_discharge(session->memory.user, size);
 }
 
-gs_status charge_shown(struct job *job, uint64_t asked, uint64_t size, uint64_t piece)
+gs_status charge_shown(struct job *job, uint64_t asked, uint64_t size, uint64_t granularity)
 {
-    const struct amount amount = {asked, size, piece};
+    const struct amount amount = {asked, size, granularity};
 
     if (charge(job, &amount, true) == GS_OK)
         atomic_fetch_add_explicit(&job->session->stats->memory_used, size, memory_order_relaxed);

@@ -7,9 +7,9 @@
 
 #include "worker/jobs/job.h"
 
-/* The bytes that a tenant named, and as what they count: a multiple of `piece`. */
+/* The bytes that a tenant named, and as what they count: a multiple of `granularity`. */
 struct amount {
-    uint64_t asked, size, piece;
+    uint64_t asked, size, granularity;
 };
 
 /* Counts the amount against the session, and against its user unless the user is charged for the
@@ -19,7 +19,7 @@ void discharge(struct session *session, uint64_t size, bool user_too);
 
 /* The same for memory that is no piece (physical.h), an array's: the device's memory in use shows
  * it too. */
-gs_status charge_shown(struct job *job, uint64_t asked, uint64_t size, uint64_t piece);
+gs_status charge_shown(struct job *job, uint64_t asked, uint64_t size, uint64_t granularity);
 void discharge_shown(struct session *session, uint64_t size);
 /* For the session alone: its user is charged on. */
 void discharge_shown_session(struct session *session, uint64_t size);

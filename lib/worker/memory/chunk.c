@@ -71,14 +71,14 @@ static void place_cover(const struct chunk *chunk)
         return;
     /* Beside a place that kernels do not reach yet, they may run where sinks are. */
     if (window_reached(session, chunk->address))
-        sinks_close(session, chunk->address, chunk->size);
+        sinks_cover_place(session, chunk->address, chunk->size);
     else
         sinks_cover(session, chunk->address, chunk->size);
 }
 
 CUresult chunk_map(const struct chunk *chunk)
 {
-    CUresult result = sinks_open(chunk->holder.session, chunk->address, chunk->size);
+    CUresult result = sinks_uncover(chunk->holder.session, chunk->address, chunk->size);
 
     if (!result)
         result = device_map(chunk->address, chunk->size, physical_handle(chunk->holder.memory));
@@ -263,12 +263,12 @@ struct chunk *chunk_at(struct session *session, uint64_t address)
     return place ? place->tag : NULL;
 }
 
-static void chunk_destroy(struct session *session, struct chunk *chunk)
+static void chunk_free_now(struct session *session, struct chunk *chunk)
 {
     export_void(chunk);
     if (chunk->sunk) {
         if (!session->memory.cover)
-            sinks_open(session, chunk->address, chunk->size);
+            sinks_uncover(session, chunk->address, chunk->size);
     } else {
         vault_export_remove(chunk);
         chunk_unmap(chunk);
@@ -286,7 +286,8 @@ void chunks_deinit(struct session *session)
     session->memory.cover = COVER_NONE; /* no kernel comes there any more */
     session->memory.spare = NULL;
     while (session->memory.window.count)
-        chunk_destroy(session, session->memory.window.places[session->memory.window.count - 1].tag);
+        chunk_free_now(session,
+                       session->memory.window.places[session->memory.window.count - 1].tag);
 }
 
 /* ---- Places of host memory ------------------------------------------------------------------- */
@@ -306,7 +307,7 @@ struct chunk *chunk_place_new(struct job *job, uint64_t address, uint64_t size)
         free(chunk);
         return NULL;
     }
-    result = sinks_open(session, chunk->address, size);
+    result = sinks_uncover(session, chunk->address, size);
     if (!result)
         return chunk;
     chunk_place_free(chunk);
@@ -317,7 +318,7 @@ struct chunk *chunk_place_new(struct job *job, uint64_t address, uint64_t size)
 void chunk_place_free(struct chunk *chunk)
 {
     place_cover(chunk);
-    chunk_destroy(chunk->holder.session, chunk);
+    chunk_free_now(chunk->holder.session, chunk);
 }
 
 /* ---- The spare chunk --------------------------------------------------------------------------
@@ -344,7 +345,7 @@ static void spare_free(struct session *session)
     struct chunk *chunk = session->memory.spare;
 
     session->memory.spare = NULL;
-    chunk_destroy(session, chunk);
+    chunk_free_now(session, chunk);
 }
 
 static struct chunk *spare_take(struct job *job, uint64_t asked)
@@ -375,9 +376,9 @@ bool chunk_spare_holds(const struct session *session, uint64_t size)
 void chunk_free(struct session *session, struct chunk *chunk)
 {
     export_void(chunk);
-    journal_drop(session->journal, JOURNAL_CHUNK, chunk->address);
+    journal_remove(session->journal, JOURNAL_CHUNK, chunk->address);
     if (!spare_keep(session, chunk))
-        chunk_destroy(session, chunk);
+        chunk_free_now(session, chunk);
 }
 
 struct chunk *chunk_new(struct job *job, uint64_t asked)

@@ -1,5 +1,5 @@
-/* device_memory.h - the driver's calls that make, map and clear pieces of device memory. Service
- * threads. */
+/* device_memory.h - the driver's calls that make, map and clear pieces of device memory
+ * (physical.h). Service threads. */
 #ifndef GS_WORKER_MEMORY_DEVICE_MEMORY_H
 #define GS_WORKER_MEMORY_DEVICE_MEMORY_H
 
@@ -8,7 +8,7 @@
 #include "common/util.h"
 #include "worker/driver/worker.h"
 
-/* The bytes of whole pieces of the driver's granularity that hold so many. */
+/* The bytes rounded up to the driver's granularity. */
 static inline uint64_t device_rounded(uint64_t bytes)
 {
     return round_up(bytes, worker->granularity);

@@ -47,7 +47,7 @@ void export_void(struct chunk *chunk)
     while (chunk->exports) {
         struct mem_export *e = chunk->exports;
         struct session *session = chunk->holder.session;
-        journal_drop(session->journal, JOURNAL_EXPORT, e->handle[0]);
+        journal_remove(session->journal, JOURNAL_EXPORT, e->handle[0]);
         chunk->exports = e->next;
         session->memory.exports--;
         free(e);

@@ -356,7 +356,7 @@ static void free_work(struct job *job)
     struct host_block *block = job->object;
 
     job_removes(job, JOURNAL_HOST, job->arg[0]);
-    journal_drop(job->session->journal, JOURNAL_HOST, job->arg[0]);
+    journal_remove(job->session->journal, JOURNAL_HOST, job->arg[0]);
     if (!block->room) {
         host_block_free(job->session, block);
         return;

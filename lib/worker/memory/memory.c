@@ -17,12 +17,10 @@
 #include "worker/memory/chunk.h"
 #include "worker/memory/device_memory.h"
 #include "worker/memory/limits.h"
-#include "worker/memory/server_memory.h"
 #include "worker/memory/user.h"
 #include "worker/memory/window.h"
 
-#define ALIGNMENT    256u /* what cuMemAlloc promises */
-#define SERVER_BYTES 192u /* the server memory that an allocation counts as: its records */
+#define ALIGNMENT 256u /* what cuMemAlloc promises */
 
 /* ---- Allocations ----------------------------------------------------------------------------- */
 
@@ -116,11 +114,6 @@ gs_status memory_take(struct job *job, uint64_t asked, uint64_t align, uint64_t 
     return job->status;
 }
 
-void memory_record_adopt(struct session *session)
-{
-    server_memory_adopt(session, SERVER_BYTES);
-}
-
 bool memory_adopt(struct session *session, uint64_t address, uint64_t size)
 {
     const struct place *place = space_containing(&session->memory.window, address, size);
@@ -202,24 +195,24 @@ static void malloc_note(const struct job *job)
 
 static void malloc_work(struct job *job)
 {
-    if (server_memory_charge(job, SERVER_BYTES) != GS_OK)
+    if (server_memory_charge(job, ALLOCATION_SERVER_BYTES) != GS_OK)
         return;
     if (memory_take(job, job->arg[0], ALIGNMENT, &job->ret[0]) == GS_OK)
         malloc_note(job);
     else
-        server_memory_discharge(job->session, SERVER_BYTES);
+        server_memory_discharge(job->session, ALLOCATION_SERVER_BYTES);
 }
 
 /* Looks for room in mapped chunks. Whether a small allocation needs a mapping, which would wait for
  * the session's kernels, is known only after a look at all chunks, which takes a lane too long. */
 static void small_work(struct job *job)
 {
-    if (server_memory_charge(job, SERVER_BYTES) != GS_OK)
+    if (server_memory_charge(job, ALLOCATION_SERVER_BYTES) != GS_OK)
         return;
     if (small_find(job, round_up(job->arg[0], ALIGNMENT), &job->ret[0]) == GS_OK && job->ret[0])
         malloc_note(job);
     else
-        server_memory_discharge(job->session, SERVER_BYTES);
+        server_memory_discharge(job->session, ALLOCATION_SERVER_BYTES);
 }
 
 static void malloc_install(struct job *job)
@@ -275,8 +268,8 @@ static void free_work(struct job *job)
     if (job->status != GS_OK) /* the session has work, and the tenant does not wait */
         return;
     job_removes(job, JOURNAL_ALLOCATION, job->arg[0]);
-    journal_drop(job->session->journal, JOURNAL_ALLOCATION, job->arg[0]);
-    server_memory_discharge(job->session, SERVER_BYTES);
+    journal_remove(job->session->journal, JOURNAL_ALLOCATION, job->arg[0]);
+    server_memory_discharge(job->session, ALLOCATION_SERVER_BYTES);
     memory_give(job->session, job->arg[0]);
 }
 

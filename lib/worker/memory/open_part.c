@@ -58,7 +58,7 @@ static CUresult cover_part(struct session *session, uint64_t at, uint64_t size)
     CUresult result = sinks_cover(session, at, size);
 
     if (result) {
-        sinks_drop(session, at, size);
+        sinks_unmap(session, at, size);
         session->memory.hole = hole;
     }
     return result;
@@ -112,11 +112,11 @@ static CUresult cover_first(struct session *session)
         memory->cover = COVER_WINDOW;
         return result;
     }
-    sinks_drop(session, memory->window_base - worker->granularity, worker->granularity);
+    sinks_unmap(session, memory->window_base - worker->granularity, worker->granularity);
     while (covered-- > 0) {
         const uint64_t at = gap_at(memory, covered, end, &size);
         if (size > 0) /* 0: a chunk begins at `at`, which may itself be a sink */
-            sinks_drop(session, at, size);
+            sinks_unmap(session, at, size);
     }
     memory->hole = false; /* holes do no harm: the session has no kernel yet */
     return result;
@@ -133,7 +133,7 @@ static CUresult cover_reach(struct session *session)
         return result;
     result = cover_more(session, cover_end(memory, memory->window_open, COVER_REACH));
     if (result)
-        sinks_drop(session, before, FENCE_REACH);
+        sinks_unmap(session, before, FENCE_REACH);
     else
         memory->cover = COVER_REACH;
     return result;

@@ -19,7 +19,7 @@ static void peer_window_free(struct session *session, struct peer_window *window
     struct session_memory *memory = &session->memory;
 
     window_unreserve(window->base, window->size, false, window->deferred);
-    journal_drop(session->journal, JOURNAL_PEER, window->base);
+    journal_remove(session->journal, JOURNAL_PEER, window->base);
     *window = memory->peer[--memory->peer_count];
 }
 

@@ -1,6 +1,6 @@
 /*
  * physical.h - pieces of device memory, the sessions that hold each piece, and the limits against
- * which it counts.
+ * which it counts. A piece is physical memory that one call makes (cuMemCreate), with one handle.
  *
  * A piece belongs to its holders: the session that allocated it and the sessions that imported it.
  * It counts against the limit of every session that holds it, since each may be left as the only

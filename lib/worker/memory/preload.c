@@ -27,7 +27,7 @@ static bool done(CUresult result)
 
 /* ---- Pieces ---------------------------------------------------------------------------------- */
 
-void preload_piece_drop(struct preload_piece *piece)
+void preload_piece_deinit(struct preload_piece *piece)
 {
     if (piece->mapped)
         DRV_MUST(cuMemUnmap, piece->address, piece->size);
@@ -36,10 +36,10 @@ void preload_piece_drop(struct preload_piece *piece)
     piece->mapped = piece->held = false;
 }
 
-void preload_pieces_drop(struct preload *preload)
+void preload_pieces_deinit(struct preload *preload)
 {
     for (uint32_t i = 0; preload && i < preload->count; i++)
-        preload_piece_drop(&preload->pieces[i]);
+        preload_piece_deinit(&preload->pieces[i]);
     if (preload)
         preload->count = 0;
 }
@@ -78,7 +78,7 @@ static bool piece_make(struct preload_piece *piece, int descriptor)
                            (void *)(intptr_t)descriptor, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR));
     piece->mapped = piece->held && done(device_map(piece->address, piece->size, piece->handle));
     if (!piece->mapped)
-        preload_piece_drop(piece);
+        preload_piece_deinit(piece);
     return piece->mapped;
 }
 
@@ -244,7 +244,7 @@ void preload_free(struct preload *preload)
 
     if (!preload)
         return;
-    preload_pieces_drop(preload);
+    preload_pieces_deinit(preload);
     for (uint32_t i = 0; i < preload->host_count; i++) {
         struct preload_host *host = &preload->hosts[i];
 
@@ -262,7 +262,7 @@ void preload_free(struct preload *preload)
 }
 
 /* Also gives up its segment, unless a session has taken it. */
-static void slot_drop(uint32_t slot)
+static void slot_clear(uint32_t slot)
 {
     struct preload *preload = preloads[slot];
 
@@ -271,7 +271,7 @@ static void slot_drop(uint32_t slot)
     preloads[slot] = NULL;
     preload_count--;
     if (preload->segment >= 0)
-        segment_mapping_drop(preload->segment);
+        segment_mapping_remove(preload->segment);
     preload_free(preload);
 }
 
@@ -281,7 +281,7 @@ void preload_session(uint32_t slot, const struct link_preload *what, int journal
     struct preload *preload;
     bool there = false;
 
-    slot_drop(slot);
+    slot_clear(slot);
     preload = calloc(1, sizeof(*preload));
     if (preload) {
         *preload = (struct preload){.session_id = what->session_id,
@@ -303,19 +303,19 @@ void preload_session(uint32_t slot, const struct link_preload *what, int journal
         close(journal);
 }
 
-void preload_drop(uint32_t slot, uint64_t number)
+void preload_remove(uint32_t slot, uint64_t number)
 {
     struct preload *preload = slot == LINK_SLOT_NONE ? NULL : preloads[slot];
 
     if (slot == LINK_SLOT_NONE) {
         for (uint32_t i = 0; i < LINK_SLOTS_MAX && preload_count; i++)
-            slot_drop(i);
+            slot_clear(i);
     } else if (number == 0) {
-        slot_drop(slot);
+        slot_clear(slot);
     }
     for (uint32_t i = 0; number && preload && i < preload->count; i++) {
         if (preload->pieces[i].number == number)
-            preload_piece_drop(&preload->pieces[i]);
+            preload_piece_deinit(&preload->pieces[i]);
     }
 }
 
@@ -338,10 +338,10 @@ struct preload *preload_take(uint32_t slot, const struct link_open *open)
     if (preload &&
         (preload->session_id != open->session_id || preload->window_base != open->window_base ||
          preload->window_size != open->window_size || preload->fenced != (open->fenced != 0)))
-        slot_drop(slot);
+        slot_clear(slot);
     for (uint32_t i = 0; i < LINK_SLOTS_MAX && preload_count; i++) {
         if (i != slot && preloads[i] && in_the_way(preloads[i], open))
-            slot_drop(i);
+            slot_clear(i);
     }
     preload = preloads[slot];
     preloads[slot] = NULL;

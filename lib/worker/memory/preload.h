@@ -56,7 +56,7 @@ struct preload {
 void preload_session(uint32_t slot, const struct link_preload *what, int journal);
 void preload_add(uint32_t slot, const struct link_vault *piece, int descriptor);
 /* Gives the piece with that number back; 0: all of the slot. LINK_SLOT_NONE: of every slot. */
-void preload_drop(uint32_t slot, uint64_t number);
+void preload_remove(uint32_t slot, uint64_t number);
 /* Hands over what was made for the session that is to be taken up. What was made for other sessions
  * at its addresses is given back first. NULL: nothing was made. */
 struct preload *preload_take(uint32_t slot, const struct link_open *open);
@@ -66,8 +66,8 @@ struct preload *preload_take(uint32_t slot, const struct link_open *open);
 /* Gives back what nobody has taken. */
 void preload_free(struct preload *preload);
 /* The same for its pieces alone: before the window goes. */
-void preload_pieces_drop(struct preload *preload);
-void preload_piece_drop(struct preload_piece *piece);
+void preload_pieces_deinit(struct preload *preload);
+void preload_piece_deinit(struct preload_piece *piece);
 /* The piece that begins there; NULL: there is none. */
 struct preload_piece *preload_piece_at(const struct preload *preload, uint64_t address);
 /* A host block, attached and registered; NULL: it was not made. address: where it must be attached,

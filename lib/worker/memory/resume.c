@@ -101,7 +101,7 @@ static void preload_settle(const struct job *job, struct resume *resume)
 {
     for (uint32_t i = 0; resume->preload && i < resume->preload->count; i++) {
         if (!preload_right(job, resume, &resume->preload->pieces[i]))
-            preload_piece_drop(&resume->preload->pieces[i]);
+            preload_piece_deinit(&resume->preload->pieces[i]);
     }
 }
 
@@ -206,52 +206,52 @@ static gs_status allocation_resume(struct job *job, uint64_t address, uint64_t s
     return GS_OK;
 }
 
-struct piece {
+struct allocation {
     uint64_t address, size;
 };
 
 static int by_address(const void *a, const void *b)
 {
-    const struct piece *left = a, *right = b;
+    const struct allocation *left = a, *right = b;
 
     return (left->address > right->address) - (left->address < right->address);
 }
 
-/* The journal's allocations, sorted if they are not; *pieces is the caller's to free. Their tables
+/* The journal's allocations, sorted if they are not; *sorted is the caller's to free. Their tables
  * are arrays in this order: in a bad one each entry would move thousands, and a million would
  * take 8 s. */
-static gs_status allocations_sort(struct job *job, struct piece **pieces, size_t *count)
+static gs_status allocations_sort(struct job *job, struct allocation **sorted, size_t *count)
 {
     const struct journal *journal = job->session->journal;
-    bool sorted = true;
+    bool in_order = true;
     size_t room = 0;
 
     for (const struct journal_entry *e = NULL; (e = journal_next(journal, e));)
         room += e->kind == JOURNAL_ALLOCATION;
     *count = 0;
-    *pieces = reallocarray(NULL, room + 1, sizeof(**pieces));
-    if (!*pieces)
+    *sorted = reallocarray(NULL, room + 1, sizeof(**sorted));
+    if (!*sorted)
         return job_fail(job, GS_ERR_NO_MEMORY, "no memory for a session's allocations");
     for (const struct journal_entry *e = NULL; (e = journal_next(journal, e));) {
         if (e->kind != JOURNAL_ALLOCATION)
             continue;
-        sorted = sorted && (!*count || (*pieces)[*count - 1].address < e->key);
-        (*pieces)[(*count)++] = (struct piece){e->key, e->value[0]};
+        in_order = in_order && (!*count || (*sorted)[*count - 1].address < e->key);
+        (*sorted)[(*count)++] = (struct allocation){e->key, e->value[0]};
     }
-    if (!sorted)
-        qsort(*pieces, *count, sizeof(**pieces), by_address);
+    if (!in_order)
+        qsort(*sorted, *count, sizeof(**sorted), by_address);
     return on_time(job);
 }
 
 static gs_status allocations_resume(struct job *job)
 {
-    CLEANUP_FREE struct piece *pieces = NULL;
+    CLEANUP_FREE struct allocation *sorted = NULL;
     size_t count;
 
-    if (allocations_sort(job, &pieces, &count) != GS_OK)
+    if (allocations_sort(job, &sorted, &count) != GS_OK)
         return job->status;
     for (size_t i = 0; i < count; i++) {
-        if (allocation_resume(job, pieces[i].address, pieces[i].size) != GS_OK)
+        if (allocation_resume(job, sorted[i].address, sorted[i].size) != GS_OK)
             return job->status;
     }
     return GS_OK;
@@ -294,7 +294,7 @@ gs_status memory_resume(struct job *job, struct resume *resume)
     preload_hosts_settle(resume->preload, journal);
     if (peer_windows_resume(job) == GS_OK)
         chunks_resume(job, resume);
-    preload_pieces_drop(resume->preload); /* also on failure, where the window goes next */
+    preload_pieces_deinit(resume->preload); /* also on failure, where the window goes next */
     if (job->status != GS_OK || allocations_resume(job) != GS_OK)
         return job->status;
     for (const struct journal_entry *e = NULL; (e = journal_next(journal, e));) {

@@ -90,7 +90,7 @@ void segment_mapping_keep(struct segment_mapping *mapping)
     pthread_mutex_unlock(&kept.lock);
 }
 
-void segment_mapping_drop(int id)
+void segment_mapping_remove(int id)
 {
     struct segment_mapping *mapping = kept_take(id);
 

@@ -26,6 +26,6 @@ struct segment_mapping *segment_mapping_get(struct job *job, int id);
 void segment_mapping_keep(struct segment_mapping *mapping);
 /* Ends the mapping at a quiet moment. A segment that is not kept, because its session could not be
  * opened, needs nothing. Control thread. */
-void segment_mapping_drop(int id);
+void segment_mapping_remove(int id);
 
 #endif

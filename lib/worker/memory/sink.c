@@ -7,10 +7,10 @@
 #include "worker/memory/user.h"
 #include "worker/session_parts.h"
 
-/* The sizes of pieces in units of the driver's granularity, which is 2 MiB on NVIDIA's devices: 4
- * GiB are 32 pieces of 128 MiB, 0.9 ms, and a user's sinks take 146 MiB. The largest pieces, of 512
- * MiB, are for what indices reach beyond a window, which is 48 GiB. On a device with less than 128
- * GiB they are smaller, and below 64 GiB there are none. */
+/* The sizes of sinks in units of the driver's granularity, which is 2 MiB on NVIDIA's devices: 4
+ * GiB are 32 mappings of 128 MiB, 0.9 ms, and a user's sinks take 146 MiB. The largest sinks, of
+ * 512 MiB, are for what indices reach beyond a window, which is 48 GiB. On a device with less than
+ * 128 GiB they are smaller, and below 64 GiB there are none. */
 static const uint64_t units[SINK_SIZES] = {256, 64, 8, 1};
 #define LARGEST_FROM  (UINT64_C(16) << 30) /* to be covered at once */
 #define LARGEST_PARTS 256u                 /* of the device's memory: a largest sink takes one */
@@ -18,11 +18,11 @@ static const uint64_t units[SINK_SIZES] = {256, 64, 8, 1};
 /* Protects the making and clearing of sinks. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-static uint64_t piece_size(unsigned kind)
+static uint64_t sink_size(unsigned kind)
 {
     uint64_t size = units[kind] * worker->granularity;
 
-    while (kind == 0 && size > piece_size(1) && size > worker->info.memory_total / LARGEST_PARTS)
+    while (kind == 0 && size > sink_size(1) && size > worker->info.memory_total / LARGEST_PARTS)
         size /= 2;
     return size;
 }
@@ -32,15 +32,15 @@ static uint64_t piece_size(unsigned kind)
 static CUresult sink_make(struct user_sinks *sinks, unsigned kind, uint64_t address)
 {
     CUmemGenericAllocationHandle handle;
-    CUresult result = device_create(piece_size(kind), &handle);
+    CUresult result = device_create(sink_size(kind), &handle);
 
     if (result)
         return result;
-    result = device_map(address, piece_size(kind), handle);
+    result = device_map(address, sink_size(kind), handle);
     if (!result) {
-        result = device_zero(address, piece_size(kind));
+        result = device_zero(address, sink_size(kind));
         if (result)
-            DRV_MUST(cuMemUnmap, address, piece_size(kind));
+            DRV_MUST(cuMemUnmap, address, sink_size(kind));
     }
     if (result) {
         DRV_MUST(cuMemRelease, handle);
@@ -51,7 +51,7 @@ static CUresult sink_make(struct user_sinks *sinks, unsigned kind, uint64_t addr
     return CUDA_SUCCESS;
 }
 
-static CUresult piece_add(struct session *session, uint64_t address, unsigned kind)
+static CUresult sink_map(struct session *session, uint64_t address, unsigned kind)
 {
     struct user_sinks *sinks = &session->memory.user->sinks;
     CUresult result;
@@ -62,19 +62,18 @@ static CUresult piece_add(struct session *session, uint64_t address, unsigned ki
     result = made ? CUDA_SUCCESS : sink_make(sinks, kind, address);
     pthread_mutex_unlock(&lock);
     if (!result && made)
-        result = device_map(address, piece_size(kind), sinks->sink[kind].handle);
-    if (!result && !space_add(&session->memory.sinks, address, piece_size(kind), NULL)) {
-        DRV_MUST(cuMemUnmap, address, piece_size(kind));
+        result = device_map(address, sink_size(kind), sinks->sink[kind].handle);
+    if (!result && !space_add(&session->memory.sinks, address, sink_size(kind), NULL)) {
+        DRV_MUST(cuMemUnmap, address, sink_size(kind));
         result = CUDA_ERROR_OUT_OF_MEMORY;
     }
     return result;
 }
 
-/* The largest kind of piece that may begin at the address and ends by `end`; `kind`: at most. */
+/* The largest kind of sink that may begin at the address and ends by `end`; `kind`: at most. */
 static unsigned kind_fitting(uint64_t address, uint64_t end, unsigned kind)
 {
-    while (kind < SINK_SIZES - 1 &&
-           (address % piece_size(kind) || piece_size(kind) > end - address))
+    while (kind < SINK_SIZES - 1 && (address % sink_size(kind) || sink_size(kind) > end - address))
         kind++;
     return kind;
 }
@@ -82,57 +81,57 @@ static unsigned kind_fitting(uint64_t address, uint64_t end, unsigned kind)
 CUresult sinks_cover(struct session *session, uint64_t address, uint64_t size)
 {
     const uint64_t end = address + size;
-    const unsigned largest = size < LARGEST_FROM || piece_size(0) == piece_size(1);
+    const unsigned largest = size < LARGEST_FROM || sink_size(0) == sink_size(1);
 
     while (address < end) {
         unsigned kind = kind_fitting(address, end, largest);
         CUresult result;
 
         /* A device that is nearly full may still have memory for a smaller sink. */
-        while ((result = piece_add(session, address, kind)) == CUDA_ERROR_OUT_OF_MEMORY &&
+        while ((result = sink_map(session, address, kind)) == CUDA_ERROR_OUT_OF_MEMORY &&
                kind < SINK_SIZES - 1)
             kind++;
         if (result) {
             session->memory.hole = true;
             return result;
         }
-        address += piece_size(kind);
+        address += sink_size(kind);
     }
     return CUDA_SUCCESS;
 }
 
 /* Unmaps the sinks that have an address in the range, and widens the range to all that they had. */
-static void pieces_drop(struct space *sinks, uint64_t address, uint64_t size, uint64_t *low,
+static void range_unmap(struct space *sinks, uint64_t address, uint64_t size, uint64_t *low,
                         uint64_t *high)
 {
-    for (struct place *piece; (piece = space_overlapping(sinks, address, size));) {
-        const struct place gone = *piece;
+    for (struct place *sink; (sink = space_overlapping(sinks, address, size));) {
+        const struct place gone = *sink;
 
         DRV_MUST(cuMemUnmap, gone.address, gone.size);
-        space_remove(sinks, piece);
+        space_remove(sinks, sink);
         *low = gone.address < *low ? gone.address : *low;
         *high = gone.address + gone.size > *high ? gone.address + gone.size : *high;
     }
 }
 
-void sinks_drop(struct session *session, uint64_t address, uint64_t size)
+void sinks_unmap(struct session *session, uint64_t address, uint64_t size)
 {
     uint64_t low = address, high = address + size;
 
-    pieces_drop(&session->memory.sinks, address, size, &low, &high);
+    range_unmap(&session->memory.sinks, address, size, &low, &high);
 }
 
-CUresult sinks_open(struct session *session, uint64_t address, uint64_t size)
+CUresult sinks_uncover(struct session *session, uint64_t address, uint64_t size)
 {
     uint64_t low = address, high = address + size;
     CUresult result;
 
-    pieces_drop(&session->memory.sinks, address, size, &low, &high);
+    range_unmap(&session->memory.sinks, address, size, &low, &high);
     result = sinks_cover(session, low, address - low);
     return result ? result : sinks_cover(session, address + size, high - (address + size));
 }
 
-CUresult sinks_close(struct session *session, uint64_t address, uint64_t size)
+CUresult sinks_cover_place(struct session *session, uint64_t address, uint64_t size)
 {
     const struct space *window = &session->memory.window;
     const struct place *chunk = space_at(&session->memory.window, address);
@@ -143,12 +142,12 @@ CUresult sinks_close(struct session *session, uint64_t address, uint64_t size)
     uint64_t low = address, high = address + size;
 
     for (unsigned kind = SINK_SIZES; kind-- > 1;) { /* the largest do not come back */
-        const uint64_t piece = piece_size(kind), down = address - address % piece,
-                       up = round_up(address + size, piece);
+        const uint64_t unit = sink_size(kind), down = address - address % unit,
+                       up = round_up(address + size, unit);
         low = down >= before ? down : low;
         high = up <= behind ? up : high;
     }
-    pieces_drop(&session->memory.sinks, low, high - low, &low, &high);
+    range_unmap(&session->memory.sinks, low, high - low, &low, &high);
     return sinks_cover(session, low, high - low);
 }
 

@@ -174,14 +174,15 @@ gs_status window_init(struct job *job)
     struct session *session = job->session;
     struct session_memory *memory = &session->memory;
     const struct limits limits = memory_limits(session);
-    char limit[SIZE_TEXT_MAX], piece[SIZE_TEXT_MAX];
+    char limit[SIZE_TEXT_MAX], granularity[SIZE_TEXT_MAX];
     uint64_t size, base;
 
     if (limits.session < worker->granularity)
         return job_fail(job, GS_ERR_INVALID_VALUE,
                         "a memory limit of %s holds nothing: the device gives memory in pieces of "
                         "%s",
-                        size_exact(limit, limits.session), size_exact(piece, worker->granularity));
+                        size_exact(limit, limits.session),
+                        size_exact(granularity, worker->granularity));
     memory->user = user_hold(session->uid);
     if (!memory->user)
         return job_fail(job, GS_ERR_NO_MEMORY, "no memory for a user's record");

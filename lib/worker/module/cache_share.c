@@ -60,21 +60,22 @@ static const struct cache_item *take_oldest(const struct cache_item *items, size
                                             uint32_t uid)
 {
     const struct cache_item *oldest = NULL;
-    uint32_t place = 0;
+    uint32_t oldest_user = 0;
 
     for (size_t i = 0; i < count; i++) {
         const struct cache_share *share = items[i].share;
         for (uint32_t u = 0; u < share->count; u++) {
-            if (share->uid[u] == uid && (!oldest || share->used[u] < oldest->share->used[place])) {
+            if (share->uid[u] == uid &&
+                (!oldest || share->used[u] < oldest->share->used[oldest_user])) {
                 oldest = &items[i];
-                place = u;
+                oldest_user = u;
             }
         }
     }
     if (oldest) {
         const uint32_t last = --oldest->share->count;
-        oldest->share->uid[place] = oldest->share->uid[last];
-        oldest->share->used[place] = oldest->share->used[last];
+        oldest->share->uid[oldest_user] = oldest->share->uid[last];
+        oldest->share->used[oldest_user] = oldest->share->used[last];
     }
     return oldest;
 }

@@ -19,7 +19,7 @@
 
 #define HEAP_BYTES UINT64_C(8388608) /* cudaLimitMallocHeapSize as CUDA has it */
 
-/* The heap has whole pieces of memory, as they are charged. */
+/* The heap's size is a multiple of the driver's granularity, in which memory is charged. */
 static uint64_t heap_bytes(const struct session *session)
 {
     const uint64_t asked = session->module.heap_asked ? session->module.heap_asked : HEAP_BYTES;

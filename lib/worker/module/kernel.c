@@ -244,7 +244,7 @@ static gs_status maps_note(struct job *job, const struct module *module, struct 
         module->rewrite ? ptx_fence_report_maps(&module->rewrite->fence, job->name) : NULL;
 
     for (uint32_t i = 0; maps && i < maps->count; i++) {
-        const uint32_t parameter = maps->place[i].parameter, offset = maps->place[i].offset;
+        const uint32_t parameter = maps->map[i].parameter, offset = maps->map[i].offset;
         const struct req_kernel *info = job->kernel;
 
         if (parameter >= info->param_count ||
@@ -344,7 +344,7 @@ static void kernel_install(struct job *job)
     job->session->kernels.table[job->index] = module->kernels;
 }
 
-struct kernel *kernels_forget(struct session *session, struct module *module, uint32_t most)
+struct kernel *kernels_remove(struct session *session, struct module *module, uint32_t most)
 {
     struct kernel *first = NULL, *kernel;
 

@@ -12,7 +12,7 @@ gs_status kernels_list(struct job *job);
 gs_status kernels_resume(struct job *job, uint64_t until);
 /* Takes so many of the module's kernels out of the session's table at most, and as many of its
  * variables out of what copies may name. Returns the kernels, for kernels_free. Main lane. */
-struct kernel *kernels_forget(struct session *session, struct module *module, uint32_t most);
+struct kernel *kernels_remove(struct session *session, struct module *module, uint32_t most);
 /* Whether the module has any of these. */
 bool kernels_left(const struct module *module);
 /* Frees the records of kernels that the session's table does not name. Service threads. */

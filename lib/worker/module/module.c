@@ -354,7 +354,7 @@ static struct module *module_again(struct job *job, const struct journal_entry *
     return module;
 }
 
-static void module_drop(struct session *session, struct module *module)
+static void module_remove(struct session *session, struct module *module)
 {
     session->module.modules[module->id] = NULL;
     module->variables = 0; /* they keep their memory */
@@ -400,7 +400,7 @@ gs_status modules_resume(struct job *job)
         if (image_binary(module->code, module->code_size) ||
             image_find_code(job, &module->code, &module->code_size))
             continue;
-        module_drop(job->session, module);
+        module_remove(job->session, module);
         resume->late = true;
         return GS_OK;
     }
@@ -472,14 +472,14 @@ static void unload_prepare(struct job *job)
 }
 
 /* Removes the module, its kernels and its variables from the journal. */
-static void module_forget(struct session *session, const struct module *module)
+static void module_journal_remove(struct session *session, const struct module *module)
 {
-    journal_drop(session->journal, JOURNAL_MODULE, module->id);
+    journal_remove(session->journal, JOURNAL_MODULE, module->id);
     for (const struct kernel *kernel = module->kernels; kernel; kernel = kernel->next)
-        journal_drop(session->journal, JOURNAL_KERNEL, kernel->id);
+        journal_remove(session->journal, JOURNAL_KERNEL, kernel->id);
     for (uint32_t i = 0; module->variables && i < module->rewrite->fence.nvariables; i++)
-        journal_drop(session->journal, JOURNAL_VARIABLE,
-                     module->variables + module->rewrite->fence.variables[i].offset);
+        journal_remove(session->journal, JOURNAL_VARIABLE,
+                       module->variables + module->rewrite->fence.variables[i].offset);
 }
 
 static void unload_work(struct job *job)
@@ -487,7 +487,7 @@ static void unload_work(struct job *job)
     if (job->status != GS_OK) /* the session has work, and the tenant does not wait */
         return;
     job_removes(job, JOURNAL_MODULE, job->arg[0]);
-    module_forget(job->session, job->object);
+    module_journal_remove(job->session, job->object);
     /* Nodes of the streams' graphs hold functions of this module. The session is quiet, so no lane
      * uses the graphs now. */
     graph_caches_clear(job->session);
@@ -523,7 +523,7 @@ static void unload_install(struct job *job)
     struct session *session = job->session;
     struct module *module = job->object;
 
-    job->made = kernels_forget(session, module, UNLOAD_STEP);
+    job->made = kernels_remove(session, module, UNLOAD_STEP);
     job->kind = kernels_left(module) ? &job_unload_more : &job_module_unload;
     if (kernels_left(module))
         return;

@@ -11,9 +11,9 @@
 #include <string.h>
 
 /* CUDA C++ Programming Guide, "Technical Specifications per Compute Capability": of each one since
- * 5.0. A warp gets its registers in pieces of 256. */
+ * 5.0. A warp gets its registers in granules of 256. */
 #define SM_REGISTERS 65536u
-#define WARP_PIECE   256u
+#define WARP_GRANULE 256u
 #define WARP         32u
 
 static const char asked[] = "\n.minnctapersm 2\n";
@@ -184,8 +184,8 @@ static uint64_t block_threads(const struct entry *entry)
 static bool one_block(const struct entry *entry, unsigned registers)
 {
     const uint64_t warps = (block_threads(entry) + WARP - 1) / WARP;
-    const uint64_t pieces = (registers * WARP + WARP_PIECE - 1) / WARP_PIECE;
-    const uint64_t block = warps * pieces * WARP_PIECE;
+    const uint64_t granules = (registers * WARP + WARP_GRANULE - 1) / WARP_GRANULE;
+    const uint64_t block = warps * granules * WARP_GRANULE;
 
     return block > 0 && block <= SM_REGISTERS && 2 * block > SM_REGISTERS &&
            !directive_find(entry, ".minnctapersm") && !directive_find(entry, ".maxnreg");

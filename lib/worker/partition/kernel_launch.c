@@ -68,13 +68,15 @@ CUresult launch_kernel(const CUDA_KERNEL_NODE_PARAMS *p, CUstream stream, int pr
     return DRV(cuLaunchKernelEx, &config, p->func, p->kernelParams, NULL);
 }
 
-static _Thread_local const struct partition *home; /* NULL: the primary context */
+/* The context to which the thread returns. NULL: the primary context. */
+static _Thread_local const struct partition *thread_context;
 
 /* A graph's kernel runs on the SMs of the context that is current while its node is added. */
 void partition_enter(const struct partition *partition)
 {
     static _Thread_local CUcontext current; /* NULL: the primary context */
-    CUcontext wanted = partition ? partition->context : home ? home->context : NULL;
+    const struct partition *entered = partition ? partition : thread_context;
+    CUcontext wanted = entered ? entered->context : NULL;
 
     if (current == wanted)
         return;
@@ -82,9 +84,9 @@ void partition_enter(const struct partition *partition)
     current = wanted;
 }
 
-void partition_home(const struct partition *partition)
+void thread_context_set(const struct partition *partition)
 {
-    home = partition;
+    thread_context = partition;
     partition_enter(NULL);
 }
 

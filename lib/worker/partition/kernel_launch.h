@@ -79,11 +79,11 @@ CUresult node_cluster(CUgraphNode node, const uint16_t cluster[3]);
 CUresult node_follow(CUgraph graph, CUgraphNode before, CUgraphNode node);
 
 /* Makes the partition's context current for the calling thread, so that kernel nodes can be added
- * or set; NULL: the thread's home. A caller that has entered a partition calls
+ * or set; NULL: the thread's own context. A caller that has entered a partition calls
  * partition_enter(NULL) before any other driver call. */
 void partition_enter(const struct partition *partition);
-/* Sets the home of the calling thread, and makes it current at once: the green context of a side
+/* Sets the calling thread's own context, and makes it current at once: the green context of a side
  * lane or, as at first, the primary context (NULL). */
-void partition_home(const struct partition *partition);
+void thread_context_set(const struct partition *partition);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * session_kernels.h - a session's kernels, as launches need them. The module room adds and removes
- * them, the rooms below look them up. The session's lane, and a job of the session.
+ * session_kernels.h - a session's kernels, as launches need them. The module folder adds and
+ * removes them, the folders below look them up. The session's lane, and a job of the session.
  */
 #ifndef GS_WORKER_PARTITION_SESSION_KERNELS_H
 #define GS_WORKER_PARTITION_SESSION_KERNELS_H

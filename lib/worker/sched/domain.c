@@ -180,7 +180,7 @@ static void components_find(void)
     for (uint32_t i = 0; i < DOMAINS_MAX; i++)
         component_of_domain[i] = NONE;
     while ((session = *at)) {
-        if (!session->sched.polled && !session->sched.entity.inflight &&
+        if (!session->sched.polled && !session->sched.entity.launches &&
             !session->sched.entity.waiting) {
             *at = session->sched.domain.next;
             session->sched.domain.entered = false;

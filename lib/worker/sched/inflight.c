@@ -58,7 +58,7 @@ struct inflight {
     uint32_t without_fence;        /* records without a fence since the last fence */
     uint64_t end_ns;               /* when the last span accounted for ended */
     uint64_t graph_ns;             /* how long the stream's graphs ran lately; 0: never measured */
-    struct latency_marks marks;    /* records that the lane has seen and not taken */
+    struct latency_stamps stamps;  /* records that the lane has seen and not taken */
     struct inflight_span open;     /* the work issued since the last fence */
     struct inflight_span ring[SPANS_MAX];
     struct widest widest; /* of the spans that are not overdue */
@@ -149,7 +149,7 @@ uint64_t inflight_guess_graph(const struct inflight *inflight)
 void inflight_seen(struct inflight *inflight, uint64_t position, uint64_t now)
 {
     if (inflight)
-        latency_seen(&inflight->marks, position, now);
+        latency_seen(&inflight->stamps, position, now);
 }
 
 void inflight_issue(struct inflight *inflight)
@@ -162,7 +162,7 @@ void inflight_issue(struct inflight *inflight)
  * not read once more for each call. */
 static void open_seen(struct inflight *inflight, const struct launch *launches, uint32_t count)
 {
-    latency_issued(inflight->session, &inflight->marks, &inflight->open.seen, launches, count,
+    latency_issued(inflight->session, &inflight->stamps, &inflight->open.seen, launches, count,
                    inflight->open.dispatch_ns);
 }
 
@@ -283,7 +283,7 @@ bool inflight_needs_no_fence(const struct inflight *inflight, uint64_t signalled
      * its way, there are at most WITHOUT_FENCE_MAX of them. */
     if (!launch && inflight->first == inflight->last)
         return true;
-    if (inflight->count > 0 || session->sched.entity.inflight > 0)
+    if (inflight->count > 0 || session->sched.entity.launches > 0)
         return false;
     if (stream_completed(session, inflight->index) < signalled)
         return false;
@@ -317,7 +317,7 @@ static void span_end(struct inflight *inflight, struct inflight_span *span, uint
         trace_ended(session, inflight->index, span->sequence, begin, end, ran);
     sched_done(domain_of(session), &session->sched.entity, &span->work, span_vtime_ns(span, ran),
                end);
-    if (!session->sched.polled && session->sched.entity.inflight == 0)
+    if (!session->sched.polled && session->sched.entity.launches == 0)
         domains_idle();
 }
 

@@ -1,8 +1,8 @@
 /*
  * lane.h - a lane (dispatch lane): a thread that polls sessions and gives their work to the device.
- * The main lane launches in the primary context, a side lane in a green context of all SMs (its
- * home). The struct holds what the rooms below the loop need to know of the present scheduling
- * round; these rooms read the struct, the loop writes it.
+ * The main lane launches in the primary context, a side lane in a green context of all SMs.
+ * The struct holds what the folders below the loop need to know of the present scheduling round;
+ * these folders read the struct, the loop writes it.
  */
 #ifndef GS_WORKER_SCHED_LANE_H
 #define GS_WORKER_SCHED_LANE_H
@@ -27,7 +27,7 @@ struct lane {
     uint32_t index; /* 0: the main lane */
     /* the green context of all SMs in which a side lane launches; NULL: the primary context, in
      * which the main lane launches */
-    struct partition *home;
+    struct partition *context;
     uint64_t now;              /* clock_ns() when this round began */
     _Atomic uint64_t awake_ns; /* the same, for other threads; 0: the lane sleeps */
     uint64_t round;            /* counts rounds */

@@ -6,8 +6,8 @@
  * (queue wait), and its latency goes on to the fence that signals its end. What a tenant's own
  * words say, its time of submission or its completion words, counts for nothing here.
  *
- * A mark says up to which position of a ring the lane had seen records at a time. Where more marks
- * come than are kept, the two that are nearest become one with the older time. So a time is
+ * A stamp says up to which position of a ring the lane had seen records at a time. Where more
+ * stamps come than are kept, the two that are nearest become one with the older time. So a time is
  * counted too long by a seventh of the oldest record's wait at most, and never too short. A span,
  * whose launches end with one fence, tells apart few times likewise.
  *
@@ -22,34 +22,34 @@
 #include "worker/partition/kernel_launch.h"
 #include "worker/session_parts.h"
 
-/* Makes room for one mark more. */
-static void marks_squeeze(struct latency_marks *marks)
+/* Makes room for one stamp more. */
+static void stamps_squeeze(struct latency_stamps *stamps)
 {
-    struct latency_mark *mark = marks->mark;
+    struct latency_stamp *stamp = stamps->stamp;
     uint32_t nearest = 1;
 
-    if (marks->first > 0) {
-        marks->last -= marks->first;
-        memmove(mark, mark + marks->first, marks->last * sizeof(*mark));
-        marks->first = 0;
+    if (stamps->first > 0) {
+        stamps->last -= stamps->first;
+        memmove(stamp, stamp + stamps->first, stamps->last * sizeof(*stamp));
+        stamps->first = 0;
         return;
     }
-    for (uint32_t i = 2; i < LATENCY_MARKS; i++) {
-        if (mark[i].ns - mark[i - 1].ns < mark[nearest].ns - mark[nearest - 1].ns)
+    for (uint32_t i = 2; i < LATENCY_STAMPS; i++) {
+        if (stamp[i].ns - stamp[i - 1].ns < stamp[nearest].ns - stamp[nearest - 1].ns)
             nearest = i;
     }
-    mark[nearest - 1].position = mark[nearest].position;
-    marks->last--;
-    memmove(&mark[nearest], &mark[nearest + 1], (marks->last - nearest) * sizeof(*mark));
+    stamp[nearest - 1].position = stamp[nearest].position;
+    stamps->last--;
+    memmove(&stamp[nearest], &stamp[nearest + 1], (stamps->last - nearest) * sizeof(*stamp));
 }
 
-void latency_seen(struct latency_marks *marks, uint64_t position, uint64_t now)
+void latency_seen(struct latency_stamps *stamps, uint64_t position, uint64_t now)
 {
-    if (marks->first != marks->last && position <= marks->mark[marks->last - 1].position)
+    if (stamps->first != stamps->last && position <= stamps->stamp[stamps->last - 1].position)
         return;
-    if (marks->last == LATENCY_MARKS)
-        marks_squeeze(marks);
-    marks->mark[marks->last++] = (struct latency_mark){position, now};
+    if (stamps->last == LATENCY_STAMPS)
+        stamps_squeeze(stamps);
+    stamps->stamp[stamps->last++] = (struct latency_stamp){position, now};
 }
 
 static void histogram_add(struct link_histogram *histogram, uint64_t ns, uint64_t launches)
@@ -58,15 +58,15 @@ static void histogram_add(struct link_histogram *histogram, uint64_t ns, uint64_
     link_stat_add(&histogram->sum_ns, ns * launches);
 }
 
-/* How many of the launches the mark covers; at least the first. */
-static uint32_t covered(const struct latency_mark *mark, const struct launch *launches,
+/* How many of the launches the stamp covers; at least the first. */
+static uint32_t covered(const struct latency_stamp *stamp, const struct launch *launches,
                         uint32_t count)
 {
     uint32_t some = 1;
 
-    if (launches[count - 1].end <= mark->position)
+    if (launches[count - 1].end <= stamp->position)
         return count;
-    while (launches[some].end <= mark->position)
+    while (launches[some].end <= stamp->position)
         some++;
     return some;
 }
@@ -81,7 +81,7 @@ static void span_add(struct latency_span *span, uint64_t seen, uint32_t launches
     span->launches[span->count - 1] += launches;
 }
 
-void latency_issued(const struct session *session, struct latency_marks *marks,
+void latency_issued(const struct session *session, struct latency_stamps *stamps,
                     struct latency_span *span, const struct launch *launches, uint32_t count,
                     uint64_t now)
 {
@@ -91,15 +91,16 @@ void latency_issued(const struct session *session, struct latency_marks *marks,
         uint64_t seen = now;
         uint32_t some = count;
 
-        while (marks->first != marks->last && marks->mark[marks->first].position < launches->end)
-            marks->first++;
-        if (marks->first == marks->last) {
-            marks->first = marks->last = 0;
+        while (stamps->first != stamps->last &&
+               stamps->stamp[stamps->first].position < launches->end)
+            stamps->first++;
+        if (stamps->first == stamps->last) {
+            stamps->first = stamps->last = 0;
         } else {
-            const struct latency_mark *mark = &marks->mark[marks->first];
+            const struct latency_stamp *stamp = &stamps->stamp[stamps->first];
 
-            some = covered(mark, launches, count);
-            seen = mark->ns < now ? mark->ns : now;
+            some = covered(stamp, launches, count);
+            seen = stamp->ns < now ? stamp->ns : now;
         }
         histogram_add(&session->stats->wait, now - seen, some);
         span_add(span, seen, some);

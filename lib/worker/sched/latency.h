@@ -10,15 +10,15 @@
 struct launch;
 struct session;
 
-#define LATENCY_MARKS 16u
-#define LATENCY_SEEN  4u
+#define LATENCY_STAMPS 16u
+#define LATENCY_SEEN   4u
 
 /* When the lane saw the records of a stream that it has not taken yet. All zero: there are none. */
-struct latency_marks {
-    uint32_t first, last; /* of `mark`, those from first on and before last count */
-    struct latency_mark {
+struct latency_stamps {
+    uint32_t first, last; /* of `stamp`, those from first on and before last count */
+    struct latency_stamp {
         uint64_t position, ns; /* the records before that ring position had been seen by then */
-    } mark[LATENCY_MARKS];
+    } stamp[LATENCY_STAMPS];
 };
 
 /* Launches that end together: when they were seen. All zero: none. */
@@ -29,10 +29,10 @@ struct latency_span {
 };
 
 /* Notes that the lane has seen the stream's records before that position. */
-void latency_seen(struct latency_marks *marks, uint64_t position, uint64_t now);
+void latency_seen(struct latency_stamps *stamps, uint64_t position, uint64_t now);
 /* Notes that launches, at least one, have been issued, in the order of their records; of each only
  * `end` is read. */
-void latency_issued(const struct session *session, struct latency_marks *marks,
+void latency_issued(const struct session *session, struct latency_stamps *stamps,
                     struct latency_span *span, const struct launch *launches, uint32_t count,
                     uint64_t now);
 /* Notes that the span's launches have ended. */

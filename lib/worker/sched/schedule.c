@@ -55,7 +55,7 @@ static uint64_t in_the_way_ns(const struct sched_work *work)
 static uint64_t virtual_finish(const struct sched_entity *entity)
 {
     return entity->vtime +
-           by_weight(entity, narrow(entity) ? entity->device_ns : entity->inflight_ns);
+           by_weight(entity, narrow(entity) ? entity->device_ns : entity->launches_ns);
 }
 
 /* The time that makes a quantum of device time, judged by the work that the entity issued last,
@@ -71,28 +71,28 @@ static uint64_t quantum(const struct sched_entity *entity)
 struct sched_allowance sched_allowance(const struct sched *sched, const struct sched_entity *entity)
 {
     uint64_t ahead = class_traits(entity->cls).ahead_ns;
-    uint32_t most = entity->inflight_max ? entity->inflight_max : UINT32_MAX;
+    uint32_t most = entity->queue_depth ? entity->queue_depth : UINT32_MAX;
     struct sched_allowance allowance = {0, 0};
 
-    if (entity->inflight >= most)
+    if (entity->launches >= most)
         return allowance;
     /* One entity issues at a time, and sched_open limits what is in flight. Kernels that fill
      * little of the device keep no other waiting. */
     if (sched_contended(sched) && class_traits(entity->cls).by_quantum && !narrow(entity)) {
         allowance.ns = quantum(entity) < ahead ? quantum(entity) : ahead;
         /* The time is for all its streams together, but each may issue one launch. */
-        allowance.ns = allowance.ns > entity->inflight_ns ? allowance.ns - entity->inflight_ns : 1;
-        allowance.launches = most - entity->inflight;
+        allowance.ns = allowance.ns > entity->launches_ns ? allowance.ns - entity->launches_ns : 1;
+        allowance.launches = most - entity->launches;
         return allowance;
     }
     /* Refilled at half, so that launches go out in batches. */
-    if (entity->inflight_ns <= ahead / 2) {
-        allowance.ns = ahead - entity->inflight_ns;
-        allowance.launches = most - entity->inflight;
-    } else if (entity->inflight < 2) {
-        allowance.launches = 2 - entity->inflight < most - entity->inflight
-                                 ? 2 - entity->inflight
-                                 : most - entity->inflight;
+    if (entity->launches_ns <= ahead / 2) {
+        allowance.ns = ahead - entity->launches_ns;
+        allowance.launches = most - entity->launches;
+    } else if (entity->launches < 2) {
+        allowance.launches = 2 - entity->launches < most - entity->launches
+                                 ? 2 - entity->launches
+                                 : most - entity->launches;
         allowance.ns = 1;
     }
     return allowance;
@@ -105,7 +105,7 @@ void sched_wait(struct sched *sched, struct sched_entity *entity, uint64_t now)
     entity->waiting = true;
     sched->waiting++;
     entity->served_ns = now;
-    if (entity->inflight == 0 && entity->vtime < sched->vnow)
+    if (entity->launches == 0 && entity->vtime < sched->vnow)
         /* an idle entity is owed nothing for the time in which it wanted nothing */
         entity->vtime = sched->vnow;
 }
@@ -130,8 +130,8 @@ static uint64_t deadline(const struct sched *sched, const struct sched_entity *e
 bool sched_before(const struct sched *sched, const struct sched_entity *a,
                   const struct sched_entity *b, uint64_t now)
 {
-    bool a_starved = long_ago(a->served_ns, now) && a->inflight == 0;
-    bool b_starved = long_ago(b->served_ns, now) && b->inflight == 0;
+    bool a_starved = long_ago(a->served_ns, now) && a->launches == 0;
+    bool b_starved = long_ago(b->served_ns, now) && b->launches == 0;
 
     /* Starvation counts across classes only: within a class, virtual time lets no entity starve. */
     if (class_rank(a->cls) != class_rank(b->cls))
@@ -158,13 +158,13 @@ static bool beside(const struct sched *sched, const struct sched_entity *entity)
     uint32_t others = sched->width - (counted(entity) ? entity->width : 0);
 
     return others + width_of(entity) <= SCHED_WIDTH / 2 &&
-           (entity->inflight < 2 || entity->inflight_ns <= quantum(entity) / 2);
+           (entity->launches < 2 || entity->launches_ns <= quantum(entity) / 2);
 }
 
 /* Whether running work may be waiting for what this entity is to issue. */
 static bool stuck(const struct sched *sched, const struct sched_entity *entity, uint64_t now)
 {
-    return entity->inflight == 0 && long_ago(sched->done_ns, now);
+    return entity->launches == 0 && long_ago(sched->done_ns, now);
 }
 
 bool sched_may_pass(const struct sched *sched, const struct sched_entity *entity, uint64_t now)
@@ -235,7 +235,7 @@ static void entity_take(struct sched *sched, const struct sched_entity *entity)
 void sched_issued(struct sched *sched, struct sched_entity *entity, const struct sched_work *work,
                   uint64_t now)
 {
-    if (entity->inflight == 0 && !entity->waiting && entity->vtime < sched->vnow)
+    if (entity->launches == 0 && !entity->waiting && entity->vtime < sched->vnow)
         entity->vtime = sched->vnow;
     /* An entity that is served for its deadline is ahead of its share, and does not take the
      * domain's time along. */
@@ -255,11 +255,11 @@ void sched_issued(struct sched *sched, struct sched_entity *entity, const struct
         entity->last_device_ns = work->device_ns;
         entity->last_width = work->width;
     }
-    if (entity->inflight_ns == 0)
+    if (entity->launches_ns == 0)
         entity->done_ns = now;
-    entity->inflight += work->launches;
+    entity->launches += work->launches;
     entity->wide += work->wide;
-    entity->inflight_ns += work->ns;
+    entity->launches_ns += work->ns;
     entity->device_ns += in_the_way_ns(work);
     entity->served_ns = now;
     if (sched->device_ns == 0)
@@ -270,9 +270,9 @@ void sched_issued(struct sched *sched, struct sched_entity *entity, const struct
 void sched_done(struct sched *sched, struct sched_entity *entity, const struct sched_work *work,
                 uint64_t took_ns, uint64_t now)
 {
-    entity->inflight -= work->launches;
+    entity->launches -= work->launches;
     entity->wide -= work->wide;
-    entity->inflight_ns -= work->ns;
+    entity->launches_ns -= work->ns;
     entity->device_ns -= in_the_way_ns(work);
     device_take(sched, entity, work->wide, in_the_way_ns(work), 0);
     entity->vtime += by_weight(entity, took_ns);
@@ -328,10 +328,10 @@ void sched_remove(struct sched *sched, struct sched_entity *entity)
 {
     sched_satisfied(sched, entity);
     entity_take(sched, entity);
-    entity->inflight = 0;
+    entity->launches = 0;
     entity->width = 0;
     entity->wide = entity->overdue_wide = 0;
-    entity->inflight_ns = 0;
+    entity->launches_ns = 0;
     entity->device_ns = 0;
     entity->overdue_ns = 0;
 }

@@ -30,13 +30,13 @@ struct sched_work {
 struct sched_entity {
     uint32_t cls;                /* gs_class */
     uint32_t weight;             /* 0 counts as 1 */
-    uint32_t inflight_max;       /* launches; 0: no cap */
-    uint32_t inflight;           /* launches given to the device and not known to have ended */
+    uint32_t queue_depth;        /* the most launches in flight; 0: no cap */
+    uint32_t launches;           /* launches given to the device and not known to have ended */
     uint32_t wide, overdue_wide; /* kernels among these that fill the device; overdue ones */
     /* the sum of its streams' widest kernels, without overdue ones */
     uint32_t width;
     /* how long its launches in flight are thought to take, one after the other */
-    uint64_t inflight_ns;
+    uint64_t launches_ns;
     uint64_t device_ns; /* the device time in it that other entities may wait for */
     /* the part of device_ns that is overdue: not thought to end soon */
     uint64_t overdue_ns;
@@ -130,7 +130,7 @@ static inline uint64_t sched_left(uint64_t ns, uint64_t done_ns, uint64_t now)
 /* Whether the entity has less in flight than the operator allows. */
 static inline bool sched_allowed(const struct sched_entity *entity)
 {
-    return !entity->inflight_max || entity->inflight < entity->inflight_max;
+    return !entity->queue_depth || entity->launches < entity->queue_depth;
 }
 
 /* Notes that the entity has given this work to the device. */

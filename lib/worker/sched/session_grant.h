@@ -1,6 +1,6 @@
 /*
- * session_grant.h - what a session may use. The session room writes it (grant.c), the rooms below
- * read it. Main lane.
+ * session_grant.h - what a session may use. The session folder writes it (grant.c), the folders
+ * below read it. Main lane.
  */
 #ifndef GS_WORKER_SCHED_SESSION_GRANT_H
 #define GS_WORKER_SCHED_SESSION_GRANT_H

@@ -25,7 +25,7 @@ struct session_sched {
     struct sched_entity entity;
     struct domain_member domain;
     struct headroom_entity headroom; /* the session's latency work */
-    /* The session is polled; otherwise it is asleep, and its client must ring. The session room
+    /* The session is polled; otherwise it is asleep, and its client must ring. The session folder
      * sets it. */
     bool polled;
 };

@@ -117,7 +117,7 @@ void trace_launches(const struct session *session, uint32_t stream, uint32_t fen
 
     event.u.work.count = count;
     event.u.work.sms = worker->info.sm_count;
-    if (launches->partition && launches->partition != session->lane->home) {
+    if (launches->partition && launches->partition != session->lane->context) {
         event.u.work.sms = launches->partition->sm_count;
         event.u.work.partition = launches->partition->id;
     }

@@ -84,13 +84,13 @@ static void resume_work(struct job *job)
         session->grant.sequence = (atomic_load(&session->server_page->grant.sequence) + 1) & ~1u;
         return;
     }
-    session_release(session);
+    session_deinit(session);
 }
 
 static void modules_work(struct job *job)
 {
     if (modules_resume(job) != GS_OK)
-        session_release(job->session);
+        session_deinit(job->session);
 }
 
 static void compile_work(struct job *job)
@@ -119,7 +119,7 @@ static void load_failed(struct job *job)
 
     resume->tries++;
     if (!resume->late)
-        session_release(job->session);
+        session_deinit(job->session);
     else if (!load_again(job))
         modules_deinit(job->session);
 }

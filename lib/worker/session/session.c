@@ -106,7 +106,7 @@ static void release_host(struct session *session)
     atomic_store_explicit(&session->stats->memory_used, 0, memory_order_relaxed);
 }
 
-void session_release(struct session *session)
+void session_deinit(struct session *session)
 {
     release_device(session);
     release_host(session);
@@ -152,7 +152,7 @@ static void open_work(struct job *job)
         session->positions = journal_positions(session->journal);
         return;
     }
-    session_release(session);
+    session_deinit(session);
 }
 
 void session_opened(const struct job *job)

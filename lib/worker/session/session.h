@@ -11,7 +11,7 @@ void session_free(struct session *session);
 /* Maps the segment of an open job's session. On failure the job has failed. Service thread. */
 gs_status session_map(struct job *job);
 /* Releases all that a session has which could not be opened. Service thread. */
-void session_release(struct session *session);
+void session_deinit(struct session *session);
 /* Tells the supervisor how an open job ended. Main lane, once the session is in the session
  * table. */
 void session_opened(const struct job *job);

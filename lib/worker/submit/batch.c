@@ -124,7 +124,7 @@ static enum outcome take_alone(struct session *session, uint32_t index, struct l
                                const unsigned char *record, const struct rec_launch *r)
 {
     struct stream *stream = &session->submit.streams[index];
-    const struct partition *home = stream->home;
+    const struct partition *context = stream->context;
     const uint64_t submitted = launch_submitted(record, r);
     char text[192];
 
@@ -132,7 +132,7 @@ static enum outcome take_alone(struct session *session, uint32_t index, struct l
         return RECORD_ENDED;
     if (!stream_primary(session, stream))
         return RECORD_STALLED;
-    if (alone.partition == home)
+    if (alone.partition == context)
         alone.partition = NULL;
     if (alone.cooperative && !cooperative_ready(session, stream, &alone))
         return RECORD_STALLED;
@@ -175,7 +175,7 @@ enum outcome batch_take(struct session *session, uint32_t index, unsigned char *
         !launch_in_clusters(launch))
         launch->partition = placement_of(session, launch->cls);
     if (!launch->partition)
-        launch->partition = stream->home;
+        launch->partition = stream->context;
     if (deadline)
         launch->deadline_ns = launch_submitted(record, &r) + deadline;
     if (r.report || launch_goes_alone(launch))

@@ -53,12 +53,12 @@ CUDA_BATCH_MEM_OP_NODE_PARAMS completion_node(const struct completion_params *si
 static const char completing_ptx[] =
     ".version 6.4\n.target sm_70\n.address_size 64\n"
     ".visible .entry done(.param .u64 word, .param .u64 position,\n"
-    "                     .param .u64 mark, .param .u64 sequence)\n"
+    "                     .param .u64 fence, .param .u64 sequence)\n"
     "{\n"
     "    .reg .b64 %rd<7>;\n"
     "    ld.param.u64 %rd1, [word];\n"
     "    ld.param.u64 %rd2, [position];\n"
-    "    ld.param.u64 %rd3, [mark];\n"
+    "    ld.param.u64 %rd3, [fence];\n"
     "    ld.param.u64 %rd4, [sequence];\n"
     "    mov.u64 %rd5, %globaltimer;\n"
     "    st.release.sys.u64 [%rd1], %rd2;\n"
@@ -94,7 +94,7 @@ struct completion_params completion_at(const struct session *session, const stru
 {
     return (struct completion_params){.word = completion_address(session, stream),
                                       .position = position,
-                                      .mark = inflight_fence_address(stream->inflight),
+                                      .fence = inflight_fence_address(stream->inflight),
                                       .sequence = inflight_fence_next(stream->inflight),
                                       .counter = counters + inflight_number(stream->inflight) *
                                                                 sizeof(uint32_t)};
@@ -105,7 +105,7 @@ CUDA_KERNEL_NODE_PARAMS completing_params(const struct completion_params *signal
 {
     pointers[0] = (void *)(uintptr_t)&signal->word;
     pointers[1] = (void *)(uintptr_t)&signal->position;
-    pointers[2] = (void *)(uintptr_t)&signal->mark;
+    pointers[2] = (void *)(uintptr_t)&signal->fence;
     pointers[3] = (void *)(uintptr_t)&signal->sequence;
     return (CUDA_KERNEL_NODE_PARAMS){.func = completing_function,
                                      .gridDimX = 1,

@@ -29,7 +29,7 @@
 #include "worker/submit/operation.h"
 #include "worker/submit/stream.h"
 
-#define FENCE_NS 500000u /* a fence follows each piece of work that is thought to take so long */
+#define FENCE_NS 500000u /* a fence follows all work that is thought to take so long */
 
 static_assert(sizeof(struct rec_launch) <= REC_ALIGN, "no record is too small for a launch");
 
@@ -231,14 +231,14 @@ uint32_t stream_drain(struct session *session, uint32_t index, struct sched_allo
         record_driver_refused(session, index, result, NULL, 0);
         return 0;
     }
-    partition_home(stream->home);
+    thread_context_set(stream->context);
     while (outcome == RECORD_TAKEN && !session->submit.faulted &&
            drain_goes_on(&drain, &allowance, drained))
         outcome = drain_record(&drain);
     batch_finish(session, index);
     if (stream->head < drain.tail)
         inflight_seen(stream->inflight, drain.tail, session->lane->now);
-    partition_home(session->lane->home);
+    thread_context_set(session->lane->context);
     if (outcome == RECORD_STALLED || outcome == RECORD_ELSEWHERE || outcome == RECORD_CALLED) {
         *drained = outcome == RECORD_STALLED  ? DRAINED_STALLED
                    : outcome == RECORD_CALLED ? DRAINED_ALL

@@ -185,7 +185,7 @@ static void destroy_work(struct job *job)
     if (job->status != GS_OK) /* the session has work, and the tenant does not wait */
         return;
     job_removes(job, JOURNAL_GRAPH, job->arg[0]);
-    journal_drop(job->session->journal, JOURNAL_GRAPH, job->arg[0]);
+    journal_remove(job->session->journal, JOURNAL_GRAPH, job->arg[0]);
     graph_free(job->session, job->object);
 }
 
@@ -206,9 +206,9 @@ static struct session_graph *graph_find(const struct session *session, uint64_t 
     return session->submit.graphs && number < SEG_GRAPHS ? session->submit.graphs[number] : NULL;
 }
 
-/* The place of the next variant: one that is empty, or whose variant no driver call can set as a
+/* The slot of the next variant: one that is empty, or whose variant no driver call can set as a
  * launch wants it, else that of the variant whose last launch is the longest ago. */
-static uint32_t place_choose(const struct session_graph *graph)
+static uint32_t slot_choose(const struct session_graph *graph)
 {
     uint32_t chosen = 0;
 
@@ -226,7 +226,7 @@ static struct partition *graph_placement(struct session *session, const struct s
     return graph->in_clusters ? session->grant.partition : placement_of(session, cls);
 }
 
-/* Finds the graph and its partition, and takes the variant that gives way out of its place. arg[1]:
+/* Finds the graph and its partition, and takes the variant that gives way out of its slot. arg[1]:
  * the graph's number; arg[2]: the priority of its kernels; arg[3]: their class. The number may be
  * that of a later graph by now, which waits for no chore: then none may run, because the lane
  * writes `wanted` while `making` is not set. */
@@ -240,7 +240,7 @@ static void variant_prepare(struct job *job)
         job_fail(job, GS_ERR_INVALID_HANDLE, "graph %" PRIu64 " is gone", job->arg[1]);
         return;
     }
-    job->index = place_choose(graph);
+    job->index = slot_choose(graph);
     graph->replaced = graph->variants[job->index];
     graph->variants[job->index] = (struct graph_variant){0};
     job->partition = graph_placement(job->session, graph, (uint32_t)job->arg[3]);

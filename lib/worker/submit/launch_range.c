@@ -44,11 +44,11 @@ void launch_ranges_read(struct session *session)
         stream->faults.seen = stream->faults.clean;
         if (finished >= stream->head) {
             stream->faults.seen = stream->launches;
-        } else if (finished >= stream->faults.mark_position) {
-            if (stream->faults.seen < stream->faults.mark_launches)
-                stream->faults.seen = stream->faults.mark_launches;
-            stream->faults.mark_position = stream->head;
-            stream->faults.mark_launches = stream->launches;
+        } else if (finished >= stream->faults.next_position) {
+            if (stream->faults.seen < stream->faults.next_launches)
+                stream->faults.seen = stream->faults.next_launches;
+            stream->faults.next_position = stream->head;
+            stream->faults.next_launches = stream->launches;
         }
     }
 }

@@ -69,12 +69,12 @@ static CUresult wait_for_stream(struct session *session, uint32_t index, uint32_
 {
     CUevent now = NULL;
 
-    partition_home(
-        session->submit.streams[other].home); /* an event is recorded in its stream's context */
+    thread_context_set(
+        session->submit.streams[other].context); /* an event is recorded in its stream's context */
     CUresult result = DRV(cuEventCreate, &now, CU_EVENT_DISABLE_TIMING);
     if (!result)
         result = DRV(cuEventRecord, now, session->submit.streams[other].cu);
-    partition_home(session->submit.streams[index].home);
+    thread_context_set(session->submit.streams[index].context);
     if (!result)
         result = DRV(cuStreamWaitEvent, session->submit.streams[index].cu, now, 0);
     CUresult destroyed = now ? DRV(cuEventDestroy_v2, now) : CUDA_SUCCESS;

@@ -42,7 +42,7 @@ static struct {
     uint32_t stream_count, graph_count;
     struct {
         CUstream cu;
-        struct partition *home;
+        struct partition *context;
         int priority;
     } stream[STREAMS_MOST];
     CUgraphExec graph[GRAPHS_MOST];
@@ -54,12 +54,12 @@ static struct {
 
 /* The latest stream of the nearest priority in a context; NONE: there is none. With the lock
  * held. */
-static uint32_t stream_index(int priority, const struct partition *home)
+static uint32_t stream_index(int priority, const struct partition *context)
 {
     uint32_t best = NONE;
 
     for (uint32_t i = pool.stream_count; i > 0; i--) {
-        if (pool.stream[i - 1].home == home &&
+        if (pool.stream[i - 1].context == context &&
             (best == NONE || abs(pool.stream[i - 1].priority - priority) <
                                  abs(pool.stream[best].priority - priority)))
             best = i - 1;
@@ -73,17 +73,17 @@ static uint32_t streams_at_hand(int priority)
 
     pthread_mutex_lock(&pool.lock);
     for (uint32_t i = 0; i < pool.stream_count; i++)
-        count += !pool.stream[i].home && pool.stream[i].priority == priority;
+        count += !pool.stream[i].context && pool.stream[i].priority == priority;
     pthread_mutex_unlock(&pool.lock);
     return count;
 }
 
-CUresult pool_get_stream(CUstream *stream, int *priority, struct partition **home)
+CUresult pool_get_stream(CUstream *stream, int *priority, struct partition **context)
 {
     pthread_mutex_lock(&pool.lock);
-    uint32_t i = stream_index(*priority, *home);
-    if (i == NONE && *home) {
-        *home = NULL;
+    uint32_t i = stream_index(*priority, *context);
+    if (i == NONE && *context) {
+        *context = NULL;
         i = stream_index(*priority, NULL);
     }
     if (i != NONE) {
@@ -94,17 +94,17 @@ CUresult pool_get_stream(CUstream *stream, int *priority, struct partition **hom
     pthread_mutex_unlock(&pool.lock);
     if (i != NONE)
         return CUDA_SUCCESS;
-    partition_home(NULL); /* the driver makes a stream in the context that is current */
+    thread_context_set(NULL); /* the driver makes a stream in the context that is current */
     return DRV(cuStreamCreateWithPriority, stream, CU_STREAM_NON_BLOCKING, *priority);
 }
 
-bool pool_put_stream(CUstream stream, int priority, struct partition *home)
+bool pool_put_stream(CUstream stream, int priority, struct partition *context)
 {
     pthread_mutex_lock(&pool.lock);
     bool fits = pool.stream_count < STREAMS_MOST;
     if (fits) {
         pool.stream[pool.stream_count].cu = stream;
-        pool.stream[pool.stream_count].home = home;
+        pool.stream[pool.stream_count].context = context;
         pool.stream[pool.stream_count++].priority = priority;
     }
     pthread_mutex_unlock(&pool.lock);
@@ -119,26 +119,28 @@ static bool stream_fits(void)
     return fits;
 }
 
-/* Makes streams in a context (home NULL: the primary one) as far as the pool has room for them. */
-static CUresult streams_make(struct partition *home, uint32_t count, int priority)
+/* Makes streams in a context (NULL: the primary one) as far as the pool has room for them.
+ */
+static CUresult streams_make(struct partition *context, uint32_t count, int priority)
 {
     CUresult result = CUDA_SUCCESS;
     CUstream stream;
 
     for (uint32_t i = 0; i < count && stream_fits() && !result; i++) {
-        result = home ? DRV(cuGreenCtxStreamCreate, &stream, home->green, CU_STREAM_NON_BLOCKING,
-                            priority)
-                      : DRV(cuStreamCreateWithPriority, &stream, CU_STREAM_NON_BLOCKING, priority);
-        if (!result && !pool_put_stream(stream, priority, home))
+        result = context
+                     ? DRV(cuGreenCtxStreamCreate, &stream, context->green, CU_STREAM_NON_BLOCKING,
+                           priority)
+                     : DRV(cuStreamCreateWithPriority, &stream, CU_STREAM_NON_BLOCKING, priority);
+        if (!result && !pool_put_stream(stream, priority, context))
             /* A tenant's stream took the last slot. */
             DRV_MUST(cuStreamDestroy_v2, stream);
     }
     return result;
 }
 
-CUresult pool_fill_lane(struct partition *home, uint32_t count)
+CUresult pool_fill_lane(struct partition *context, uint32_t count)
 {
-    return streams_make(home, count, stream_priority(GS_CLASS_NORMAL, 0));
+    return streams_make(context, count, stream_priority(GS_CLASS_NORMAL, 0));
 }
 
 /* ---- Room for graphs ------------------------------------------------------------------------- */

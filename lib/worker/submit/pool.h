@@ -17,16 +17,16 @@ void pool_init(void);
 void pool_refill(void);
 
 /* Takes a stream of *priority, or of the nearest priority in the pool, which *priority then tells.
- * The stream is in the context of *home, a lane's; where the pool has none there, it is in the
- * primary context and *home becomes NULL. Where there is none either, one is made, for which that
- * context becomes the calling thread's home. Any lane. */
-CUresult pool_get_stream(CUstream *stream, int *priority, struct partition **home);
+ * The stream is in *context, a lane's; where the pool has none there, it is in the primary context
+ * and *context becomes NULL. Where there is none either, one is made, for which the primary context
+ * becomes the calling thread's own. Any lane. */
+CUresult pool_get_stream(CUstream *stream, int *priority, struct partition **context);
 /* Gives back a stream that has nothing to do. Returns false when the pool is full; the stream then
  * stays the caller's. Any thread. */
-bool pool_put_stream(CUstream stream, int priority, struct partition *home);
+bool pool_put_stream(CUstream stream, int priority, struct partition *context);
 /* Makes `count` streams in a lane's context, of the normal class's priority. Called before there
  * are tenants. */
-CUresult pool_fill_lane(struct partition *home, uint32_t count);
+CUresult pool_fill_lane(struct partition *context, uint32_t count);
 
 /* Makes room for one executable graph that is about to be made. Any thread. */
 void pool_give_graph(void);

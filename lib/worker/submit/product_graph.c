@@ -18,6 +18,13 @@
  * A graph takes up to 110 KiB of GPU memory, so there are few, the least recently used one goes,
  * and each counts for the session's user (driver_memory.h). Freed memory needs no care: a record is
  * checked whenever it comes, and its graph has no more than its addresses.
+ *
+ * These graphs are not a third kind in graph_cache.c. That cache has the keys of launches, and
+ * graphs whose nodes it set itself and sets anew for each launch. A product's key is a whole
+ * record, and its graph is launched as it was captured. The two have in common that the least
+ * recently used goes and how often something comes before it gets a graph, which is some twenty
+ * lines. A cache for both would need callbacks for keys, making, launching and destroying, and
+ * would be longer than both.
  */
 #include "worker/submit/product_graph.h"
 
@@ -49,7 +56,7 @@ struct product_graphs {
 
 /* ---- Keeping --------------------------------------------------------------------------------- */
 
-static void exec_destroy(struct session *session, struct product_graph *graph)
+static void exec_deinit(struct session *session, struct product_graph *graph)
 {
     if (!graph->exec)
         return;
@@ -68,7 +75,7 @@ static void graph_init(struct product_graph *graph, const struct rec_gemm *recor
 
 static void graph_deinit(struct session *session, struct product_graph *graph)
 {
-    exec_destroy(session, graph);
+    exec_deinit(session, graph);
     partition_graph_remove(graph->partition);
     *graph = (struct product_graph){0};
 }
@@ -156,7 +163,7 @@ static gs_status graph_go(struct product_graph *graph, const struct algorithm *a
     const CUresult result = DRV(cuGraphLaunch, graph->exec, stream->cu);
     if (!result)
         return GS_OK;
-    exec_destroy(stream->product_graphs->session, graph);
+    exec_deinit(stream->product_graphs->session, graph);
     return driver_trouble(result, text, size);
 }
 

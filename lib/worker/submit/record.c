@@ -234,7 +234,7 @@ static record_refusal box_side(const struct session *session, const struct rec_b
 {
     uint64_t bytes;
 
-    if (side->place == REC_BOX_ARRAY)
+    if (side->memory == REC_BOX_ARRAY)
         return box_array(session, box, side, to);
     if (side->pitch < box->width || side->pitch > PITCH_MAX || side->rows < box->height)
         return "a box with rows or slices that overlap, or longer than a copy can have";
@@ -242,12 +242,12 @@ static record_refusal box_side(const struct session *session, const struct rec_b
         return "a box of more bytes than there are";
     *to =
         (struct box_side){.pitch = side->pitch, .rows = box->depth > 1 ? side->rows : box->height};
-    if (side->place == REC_BOX_HOST) {
+    if (side->memory == REC_BOX_HOST) {
         to->type = CU_MEMORYTYPE_HOST;
         to->host = host_range(session, side->object, side->at, bytes);
         return to->host ? NULL : "a box outside a host block";
     }
-    if (side->place != REC_BOX_DEVICE)
+    if (side->memory != REC_BOX_DEVICE)
         return "a box of no known place";
     to->type = CU_MEMORYTYPE_DEVICE;
     to->device = side->at;
@@ -262,7 +262,7 @@ record_refusal record_check_box(const struct session *session, const struct rec_
 
     if (box->width == 0 || box->height == 0 || box->depth == 0)
         return "a box of 0 bytes";
-    if (box->dst.place == REC_BOX_HOST && box->src.place == REC_BOX_HOST)
+    if (box->dst.memory == REC_BOX_HOST && box->src.memory == REC_BOX_HOST)
         return "a box from host to host";
     refusal = box_side(session, box, &box->dst, &dst);
     if (!refusal)

@@ -28,8 +28,8 @@ struct launch_range {
 struct stream {
     bool open;
     CUstream cu; /* NULL: not used yet; it costs half a MiB of GPU memory */
-    /* the lane in whose context the CUDA stream is; NULL: the primary context */
-    struct partition *home;
+    /* the lane's context in which the CUDA stream is; NULL: the primary context */
+    struct partition *context;
     uint64_t head;     /* records before it are consumed */
     uint64_t launches; /* launches among these records, since the stream was made */
     uint64_t issued;   /* the device has been given the work of the records before it */
@@ -41,7 +41,7 @@ struct stream {
         uint64_t clean; /* how many of the first launches are known to have ended without a fault */
         uint64_t seen;  /* the same, if the look that follows finds no note */
         /* once this position is complete, so many launches are clean */
-        uint64_t mark_position, mark_launches;
+        uint64_t next_position, next_launches;
         uint64_t graph; /* the end of the last graph, whose kernels have no numbers */
         /* a graph may still note a fault; the same, if the look that follows finds no note */
         bool graphs, graphs_seen;

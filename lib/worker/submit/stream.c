@@ -52,9 +52,9 @@ CUresult stream_make(struct session *session, struct stream *stream)
         return CUDA_ERROR_OUT_OF_MEMORY;
     }
     stream->cu_priority = stream->priority;
-    stream->home = session->lane->home;
-    const CUresult result = pool_get_stream(&stream->cu, &stream->cu_priority, &stream->home);
-    partition_home(session->lane->home);
+    stream->context = session->lane->context;
+    const CUresult result = pool_get_stream(&stream->cu, &stream->cu_priority, &stream->context);
+    thread_context_set(session->lane->context);
     return result;
 }
 
@@ -130,9 +130,9 @@ bool streams_idle(struct session *session)
 
     for (uint64_t left = session->inflight.busy; left; left &= left - 1) {
         uint32_t i = (uint32_t)__builtin_ctzll(left);
-        partition_home(session->submit.streams[i].home);
+        thread_context_set(session->submit.streams[i].context);
         const CUresult result = DRV_ASK(cuStreamQuery, session->submit.streams[i].cu);
-        partition_home(session->lane->home);
+        thread_context_set(session->lane->context);
         if (result == CUDA_ERROR_NOT_READY) {
             idle = false;
             continue;
@@ -182,13 +182,13 @@ CUresult event_slot(struct session *session, uint32_t slot, struct event **event
     return result;
 }
 
-bool stream_move(struct session *session, struct stream *stream, struct partition *home)
+bool stream_move(struct session *session, struct stream *stream, struct partition *context)
 {
-    struct partition *found = home;
+    struct partition *found = context;
     int priority = stream->priority;
     CUstream other;
 
-    if (!stream->cu || stream->home == home)
+    if (!stream->cu || stream->context == context)
         return true;
     if (session->inflight.busy & UINT64_C(1) << (stream - session->submit.streams))
         return false;
@@ -196,25 +196,25 @@ bool stream_move(struct session *session, struct stream *stream, struct partitio
     lost_check(result);
     if (result)
         return false;
-    const bool moved = found == home;
+    const bool moved = found == context;
     if (!pool_put_stream(moved ? stream->cu : other, moved ? stream->cu_priority : priority,
-                         moved ? stream->home : found))
+                         moved ? stream->context : found))
         DRV_MUST(cuStreamDestroy_v2, moved ? stream->cu : other);
     if (moved) {
         stream->cu = other;
         stream->cu_priority = priority;
-        stream->home = home;
+        stream->context = context;
     }
     return moved;
 }
 
 bool stream_primary(struct session *session, struct stream *stream)
 {
-    if (!stream->home)
+    if (!stream->context)
         return true;
     streams_idle(session);
     const bool moved = stream_move(session, stream, NULL);
-    partition_home(stream->home);
+    thread_context_set(stream->context);
     return moved;
 }
 
@@ -252,7 +252,7 @@ static void create_install(struct job *job)
 
     stream->launches = 0;
     memset(&stream->faults, 0, sizeof(stream->faults));
-    stream->faults.mark_position = stream->head;
+    stream->faults.next_position = stream->head;
     stream->own_qos = job->arg[2] != 0;
     stream->own_priority = (int32_t)job->arg[0];
     stream->own_cls = (uint32_t)job->arg[1];
@@ -286,7 +286,7 @@ static void stream_deinit(struct stream *stream)
     stream->workspace = NULL;
     inflight_free(stream->inflight);
     stream->inflight = NULL;
-    if (stream->cu && !pool_put_stream(stream->cu, stream->cu_priority, stream->home))
+    if (stream->cu && !pool_put_stream(stream->cu, stream->cu_priority, stream->context))
         DRV_MUST(cuStreamDestroy_v2, stream->cu);
 }
 
@@ -370,7 +370,7 @@ gs_status streams_resume(struct job *job)
         }
         stream->head = stream->issued = stream->signalled = consumed;
         /* The note may be of what a former worker launched, until the first look. */
-        stream->faults.mark_position = consumed;
+        stream->faults.next_position = consumed;
         if (stream->launches)
             session->submit.unclean |= UINT64_C(1) << i;
         stream->arrival = (struct arrival){.from = consumed};

@@ -42,7 +42,7 @@ CUresult stream_make(struct session *session, struct stream *stream);
 /* Moves the stream to another context: a lane's, or the primary one (NULL). Returns false when it
  * cannot move now: the device has work of it (streams_idle has found none since), or the pool has
  * no CUDA stream there. */
-bool stream_move(struct session *session, struct stream *stream, struct partition *home);
+bool stream_move(struct session *session, struct stream *stream, struct partition *context);
 /* Moves the stream back to the primary context, where CUDA's events and recorded graphs are, and
  * makes its context current. Returns false while it cannot move. */
 bool stream_primary(struct session *session, struct stream *stream);

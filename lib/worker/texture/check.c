@@ -11,8 +11,8 @@
 /* No device has a longer side: a bound for the products below, and for what the driver is asked. */
 #define EXTENT_MAX (UINT64_C(1) << 17)
 
-/* A GPU stores an array in blocks of 512 bytes by 8 rows, and gives an array at least ARRAY_PIECE.
- * How large it really is the driver does not tell before CUDA 13. */
+/* A GPU stores an array in blocks of 512 bytes by 8 rows, and gives an array at least
+ * ARRAY_GRANULARITY. How large it really is the driver does not tell before CUDA 13. */
 #define ROW_BYTES  UINT64_C(512)
 #define BLOCK_ROWS UINT64_C(8)
 
@@ -141,7 +141,7 @@ uint64_t array_counted(const CUDA_ARRAY3D_DESCRIPTOR *desc, uint32_t levels)
         const CUDA_ARRAY3D_DESCRIPTOR smaller = array_level_desc(desc, level);
         bytes += blocks_bytes(&smaller);
     }
-    return round_up(bytes, ARRAY_PIECE);
+    return round_up(bytes, ARRAY_GRANULARITY);
 }
 
 enum texture_column array_texture_column(const CUDA_ARRAY3D_DESCRIPTOR *desc)

@@ -36,10 +36,10 @@ enum texture_column array_surface_column(const CUDA_ARRAY3D_DESCRIPTOR *desc);
 /* The geometry of a texture of memory. */
 enum texture_column memory_texture_column(const CUDA_RESOURCE_DESC *resource);
 
-#define ARRAY_PIECE UINT64_C(4096)
+#define ARRAY_GRANULARITY UINT64_C(4096)
 
-/* What an array counts as against its session's limit: a multiple of ARRAY_PIECE. Of a mipmapped
- * array all levels. */
+/* What an array counts as against its session's limit: a multiple of ARRAY_GRANULARITY. Of a
+ * mipmapped array all levels. */
 uint64_t array_counted(const CUDA_ARRAY3D_DESCRIPTOR *desc, uint32_t levels);
 
 /* Checks a texture, and fills the driver's descriptors but for the array. *bytes: how much memory

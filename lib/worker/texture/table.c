@@ -193,7 +193,7 @@ gs_status texture_table_open(struct job *job)
     return job_fail_driver(job, result);
 }
 
-void texture_table_close(struct session *session)
+void texture_table_deinit(struct session *session)
 {
     if (session->texture.table)
         table_put_back(session->texture.table);
@@ -220,7 +220,7 @@ CUresult texture_table_put(struct session *session, uint32_t row, uint64_t objec
     return rows_write(table, row, &to, 1);
 }
 
-CUresult texture_table_drop(struct session *session, uint32_t row)
+CUresult texture_table_remove(struct session *session, uint32_t row)
 {
     const struct texture_table *table = session->texture.table;
 

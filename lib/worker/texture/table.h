@@ -19,9 +19,9 @@ CUresult texture_table_put(struct session *session, uint32_t row, uint64_t objec
                            enum texture_column column);
 /* Lets a row stand for null objects again: before the driver's object is destroyed, when the device
  * has finished with the session's work. On failure the row may still name the object. */
-CUresult texture_table_drop(struct session *session, uint32_t row);
+CUresult texture_table_remove(struct session *session, uint32_t row);
 /* Takes back the session's table, after the device has finished with its work. Harmless without
  * one. */
-void texture_table_close(struct session *session);
+void texture_table_deinit(struct session *session);
 
 #endif

@@ -359,14 +359,14 @@ static void destroy_work(struct job *job)
     if (job->status != GS_OK) /* it was not to wait */
         return;
     if (job->session->fenced)
-        result = texture_table_drop(job->session, texture->row);
+        result = texture_table_remove(job->session, texture->row);
     if (result) {
         job_fail_driver(job, result); /* the object stays, also its tenant's */
         return;
     }
     if (job->session->fenced) {
         job_removes(job, JOURNAL_TEXTURE, texture->row);
-        journal_drop(job->session->journal, JOURNAL_TEXTURE, texture->row);
+        journal_remove(job->session->journal, JOURNAL_TEXTURE, texture->row);
     }
     texture_free(job->session, texture);
 }
@@ -407,7 +407,7 @@ void textures_deinit(struct session *session)
     }
     free(session->texture.textures);
     session->texture.textures = NULL;
-    texture_table_close(session);
+    texture_table_deinit(session);
     tensor_maps_deinit(session);
     arrays_deinit(session);
 }

@@ -1,4 +1,4 @@
-/* log_place.c - CTL_LOG: tells the server's owner and root where the log goes. */
+/* log_destination.c - CTL_LOG: tells the server's owner and root where the log goes. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,7 +20,7 @@ static void path_absolute(char out[CTL_PATH_MAX], const char *path)
 }
 
 /* Where lines go without --log-file: standard error. */
-static enum ctl_log_place error_place(char path[CTL_PATH_MAX])
+static enum ctl_log_destination error_destination(char path[CTL_PATH_MAX])
 {
     struct stat st;
 
@@ -41,12 +41,12 @@ static enum ctl_log_place error_place(char path[CTL_PATH_MAX])
 void operator_log(const struct server *server, const struct ctl_admin *request,
                   const struct reply *reply)
 {
-    struct ctl_log_reply answer = {.status = GS_OK, .place = CTL_LOG_FILE};
+    struct ctl_log_reply answer = {.status = GS_OK, .destination = CTL_LOG_FILE};
 
     (void)request;
     if (server->options.log_file)
         path_absolute(answer.path, server->options.log_file);
     else
-        answer.place = error_place(answer.path);
+        answer.destination = error_destination(answer.path);
     reply_send(reply, &answer.h, sizeof(answer));
 }
