@@ -13,7 +13,7 @@
 
 #include "gshare.h"
 
-#define WIRE_VERSION 27u
+#define WIRE_VERSION 28u
 #define WIRE_MAGIC   0x52485347u /* "GSHR" */
 
 /* ---- Names ------------------------------------------------------------------------------------
