@@ -111,7 +111,9 @@ struct rec_memset {
 struct rec_event {
     struct rec_header h;
     uint32_t event;
-    uint32_t reserved[13];
+    uint32_t reserved;
+    uint64_t serial; /* grows with each record of an event in the session */
+    uint32_t reserved_end[10];
 };
 
 struct rec_wait {

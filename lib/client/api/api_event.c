@@ -91,7 +91,10 @@ static gs_status event_record(struct session *session, struct stream *stream, gs
         status = stream_reserve(session, stream, sizeof(*record), (void **)&record);
     if (status != GS_OK)
         return status;
-    *record = (struct rec_event){.h = {.op = REC_EVENT, .size = sizeof(*record)}, .event = h.slot};
+    *record = (struct rec_event){
+        .h = {.op = REC_EVENT, .size = sizeof(*record)},
+        .event = h.slot,
+        .serial = atomic_fetch_add_explicit(&session->event_records, 1, memory_order_relaxed) + 1};
     stream_commit(session, stream, sizeof(*record));
     return event_capture(session, h, stream);
 }

@@ -152,6 +152,7 @@ struct session {
 
     pthread_mutex_t object_lock;
     struct handle_table events, modules, kernels, graphs, arrays;
+    _Atomic uint64_t event_records;                  /* so many events have been recorded */
     struct tensor_map tensor_maps[TENSOR_MAPS_KEPT]; /* under object_lock; by a hash of `asked` */
 
     struct printing printing;

@@ -6,6 +6,7 @@
 #include "cudart/state/device_memory.h"
 #include "cudart/state/heaps.h"
 #include "cudart/state/memory_map.h"
+#include "cudart/state/module.h"
 #include "cudart/state/peer_access.h"
 #include "cudart/state/pinned.h"
 #include "cudart/state/registered.h"
@@ -90,13 +91,16 @@ CUDART_API cudaError_t cudaPointerGetAttributes(struct cudaPointerAttributes *at
                                                 const void *ptr)
 {
     cudaError_t error = device_use();
-    const int number = memory_map_device(ptr);
-    const unsigned owner = number >= 0 ? (unsigned)number : device_current();
     struct memory_range range;
+    unsigned owner;
     gs_devptr there;
+    int number;
 
     if (error != cudaSuccess)
         return error_record(error);
+    variables_note(ptr);
+    number = memory_map_device(ptr);
+    owner = number >= 0 ? (unsigned)number : device_current();
     if (attributes == NULL)
         return error_record(cudaErrorInvalidValue);
     *attributes = (struct cudaPointerAttributes){.type = cudaMemoryTypeUnregistered, .device = -2};

@@ -74,6 +74,8 @@ cudaError_t op_copy3d(struct op *op, const struct cudaMemcpy3DParms *params)
     op->type = cudaGraphNodeTypeMemcpy;
     op->device = device_current();
     op->copy = *params;
+    variables_note(params->dstPtr.ptr);
+    variables_note(params->srcPtr.ptr);
     return cudaSuccess;
 }
 
@@ -86,6 +88,8 @@ void op_copy_rows(struct op *op, void *dst, size_t dst_pitch, const void *src, s
         (struct cudaPitchedPtr){(void *)(uintptr_t)src, src_pitch, width, height}; // NOLINT
     op->copy.extent = (struct cudaExtent){width, height, 1};
     op->copy.kind = kind;
+    variables_note(dst);
+    variables_note(src);
 }
 
 cudaError_t op_memset(struct op *op, const struct cudaMemsetParams *params)
@@ -99,6 +103,7 @@ cudaError_t op_memset(struct op *op, const struct cudaMemsetParams *params)
     op->type = cudaGraphNodeTypeMemset;
     op->device = device_current();
     op->set = *params;
+    variables_note(params->dst);
     return cudaSuccess;
 }
 

@@ -3,6 +3,7 @@
 
 #include "cudart/graph/capture.h"
 #include "cudart/state/event.h"
+#include "cudart/state/module.h"
 #include "cudart/state/peer.h"
 #include "cudart/state/shared_event.h"
 
@@ -25,6 +26,8 @@ cudaError_t submit_copy(struct stream *stream, void *dst, size_t dst_pitch, cons
 
     if (error != cudaSuccess)
         return error;
+    variables_note(dst);
+    variables_note(src);
     if (!stream_capturing(stream))
         return peer_copy_rows(stream, dst, dst_pitch, src, src_pitch, width, height, kind, wait);
     if ((unsigned)kind > cudaMemcpyDefault)
@@ -44,6 +47,8 @@ cudaError_t submit_copy3d(struct stream *stream, const struct cudaMemcpy3DParms 
 
     if (error != cudaSuccess)
         return error;
+    variables_note(params->dstPtr.ptr);
+    variables_note(params->srcPtr.ptr);
     if (!stream_capturing(stream))
         return array_copy_box(stream, params, wait);
     error = op_copy3d(&op, params);
@@ -100,6 +105,8 @@ cudaError_t submit_array(struct stream *stream, const struct array_side *dst,
 
     if (error != cudaSuccess)
         return error;
+    variables_note(dst->memory);
+    variables_note(src->memory);
     if (stream_capturing(stream))
         return capture_array(stream, dst, src, extent, kind);
     return array_copy(stream, dst, src, extent, kind, wait);
@@ -114,6 +121,7 @@ cudaError_t submit_set(struct stream *stream, void *dst, size_t pitch, int value
 
     if (error != cudaSuccess)
         return error;
+    variables_note(dst);
     if (!stream_capturing(stream))
         return peer_set_rows(stream, dst, pitch, &(struct pattern){(unsigned char)value, 1}, width,
                              height);

@@ -20,6 +20,8 @@
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct image *images;
 static struct address_table kernels, variables;
+/* As bits, of devices where images have been loaded since variables_note last told addresses. */
+static _Atomic unsigned untold;
 
 void images_enter(void)
 {
@@ -317,6 +319,8 @@ cudaError_t image_load(struct image *image)
         here->failed = device_error(status);
     }
     free(parts_why);
+    if (here->failed == cudaSuccess && image->variables != NULL)
+        atomic_fetch_or(&untold, 1u << device_number());
     for (struct variable *v = image->variables; v != NULL && here->failed == cudaSuccess;
          v = v->next) {
         if (v->managed != NULL)
@@ -399,6 +403,26 @@ cudaError_t variable_load(struct variable *variable)
         error = variable_find_address(variable, MEMORY_DEVICE);
     images_leave();
     return error;
+}
+
+/* A variable that the compiler has left out has no address, which is no error here. */
+void variables_note(const void *address)
+{
+    const unsigned here = 1u << device_number();
+    struct memory_range range;
+
+    if (!(atomic_load(&untold) & here) || memory_map_find(address, &range) ||
+        memory_map_in_arena(address))
+        return;
+    images_enter();
+    for (struct image *image = images; image != NULL; image = image->next) {
+        for (struct variable *v = image->variables; v != NULL; v = v->next) {
+            if (image_here(image)->module != NULL && variable_address(v, device_number()) == NULL)
+                variable_find_address(v, MEMORY_DEVICE);
+        }
+    }
+    atomic_fetch_and(&untold, ~here);
+    images_leave();
 }
 
 /* lock is held. */

@@ -89,6 +89,10 @@ size_t kernel_constant_bytes(const struct kernel *kernel);
 cudaError_t image_use(struct image *image);
 cudaError_t kernel_load(struct kernel *kernel);
 cudaError_t variable_load(struct variable *variable);
+/* Before an address is looked up for a copy: a kernel may have told the program the address of a
+ * variable that no call has named. If the address is unknown, those of all variables in loaded
+ * images get known. */
+void variables_note(const void *address);
 
 /* The address of a variable on a device; NULL: it is not loaded there. */
 static inline void *variable_address(struct variable *variable, unsigned number)

@@ -75,7 +75,7 @@ struct op {
         } host;
         struct {
             CUevent event;
-            uint64_t position;
+            uint64_t recording; // its number among those of the event
         } event;
         struct {
             CUstream stream;

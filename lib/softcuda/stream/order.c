@@ -71,7 +71,8 @@ void order_finish(struct op *op)
     if (op->kind == OP_EVENT) {
         CUevent event = op->event.event;
 
-        event->recorded_at = clock_ns();
+        if (op->event.recording == event->recordings)
+            event->recorded_at = clock_ns();
         event_release(event);
     } else if (op->kind == OP_WAIT) {
         stream_release(op->wait.stream);
@@ -240,7 +241,7 @@ static uint64_t stream_append(CUstream stream, struct op *op)
     op->stream = stream;
     op->next = NULL;
     if (op->kind == OP_EVENT)
-        op->event.position = position;
+        op->event.recording = ++op->event.event->recordings;
     stream_reference(stream);
     if (stream->head) {
         stream->tail->next = op;

@@ -46,7 +46,8 @@ struct CUevent_st {
     uint32_t references; // the handle and each recording under way
     CUstream stream;     // last recorded in; NULL: never recorded
     uint64_t position;
-    uint64_t recorded_at; // ns; of the last recording that completed
+    uint64_t recordings;  // so many were submitted
+    uint64_t recorded_at; // ns; of the last recording, once that has completed
 };
 
 CUresult stream_new(CUcontext context, uint32_t flags, int priority, CUstream *out);

@@ -321,7 +321,7 @@ static void join_quiet_work(struct job *job)
     if (job->status != GS_OK) /* no quiet moment came */
         return;
     resting_release(job->session);
-    deferred_release_run();
+    deferred_release_run_for(job->arg[1]);
     if (host_block_admit(job, job->arg[3]) == GS_OK)
         join_work(job);
 }

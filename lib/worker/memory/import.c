@@ -21,6 +21,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "worker/memory/deferred_release.h"
 #include "worker/memory/export.h"
 #include "worker/memory/export_table.h"
 #include "worker/memory/memory.h"
@@ -281,15 +282,29 @@ static void import_work(struct job *job)
     import_make(job, import_back);
 }
 
-/* Imports memory of another device. The supervisor learns of a failure as well, because it has
- * noted the import already. */
-static void peer_import_work(struct job *job)
+/* The supervisor learns of a failure as well, because it has noted the import already. */
+static void peer_import_end(struct job *job)
 {
-    import_make(job, import_back_peer);
     if (job->status != GS_OK)
         vault_export_peer_failed(job->session, job->peer.answer.number);
     if (job->peer.descriptor >= 0)
         close(job->peer.descriptor);
+}
+
+/* Imports memory of another device. */
+static void peer_import_work(struct job *job)
+{
+    import_make(job, import_back_peer);
+    peer_import_end(job);
+}
+
+/* Frees the owner's address, which a window of a session that has ended keeps. */
+static void peer_room_work(struct job *job)
+{
+    if (job->status == GS_OK)
+        deferred_release_run_for(job->peer.answer.address);
+    else /* no quiet moment came */
+        peer_import_end(job);
 }
 
 static void import_install(struct job *job)
@@ -303,6 +318,11 @@ static void import_install(struct job *job)
 
 static const struct job_kind job_peer_import = {
     "peer_import", JOB_PATIENT | JOB_TAKEN_UP, NULL, peer_import_work, import_install, NULL};
+static const struct job_kind job_peer_room = {
+    "peer_room", JOB_PATIENT | JOB_QUIET, NULL, peer_room_work, NULL, &job_peer_import};
+/* What is asked for has an answer, and room is to be made first. */
+static const struct job_kind job_peer_asked = {"peer_ask", JOB_QUICK, NULL,
+                                               NULL,       NULL,      &job_peer_room};
 /* The session's work goes on until there is an answer. */
 static void peer_ask_work(struct job *job)
 {
@@ -310,8 +330,14 @@ static void peer_ask_work(struct job *job)
     peer_ask(job, LINK_PEER_IMPORT);
 }
 
-static const struct job_kind job_peer_ask = {"peer_ask", JOB_QUICK | JOB_ASKS, NULL, peer_ask_work,
-                                             NULL,       &job_peer_import};
+static void peer_ask_install(struct job *job)
+{
+    if (deferred_release_has(job->peer.answer.address))
+        job->kind = &job_peer_asked;
+}
+
+static const struct job_kind job_peer_ask = {"peer_ask",    JOB_QUICK | JOB_ASKS, NULL,
+                                             peer_ask_work, peer_ask_install,     &job_peer_import};
 
 static void import_prepare(struct job *job)
 {

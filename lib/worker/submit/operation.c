@@ -54,9 +54,14 @@ static enum outcome take_event(struct session *session, uint32_t index,
         return record_rejected(session, index, "an event that does not exist");
     struct event *event;
     CUresult result = event_slot(session, record->event, &event);
+    /* The event has been recorded anew since, or another event has its slot, in a stream that was
+     * taken earlier: the time is that of the later record. */
+    if (!result && event && record->serial < event->serial)
+        return RECORD_TAKEN;
     if (!result && event)
         result = DRV(cuEventRecord, event->cu, session->submit.streams[index].cu);
     if (!result && event) {
+        event->serial = record->serial;
         event->stream = index;
         event->position = session->submit.streams[index].head + sizeof(*record);
     }

@@ -64,6 +64,7 @@ struct event {
     CUevent cu; /* NULL: never recorded with one */
     uint32_t stream;
     uint64_t position; /* ring position after its last REC_EVENT */
+    uint64_t serial;   /* of that record */
 };
 
 /* A launch that wants a report, between its issue and its end. */
