@@ -47,7 +47,7 @@ static bool register_fits(const struct parser *p, const struct ptx_inst *inst, e
                             (is_bits(type) || is_bits(have) || !ptx_type_is_float(type)));
 }
 
-/* Where the address of a variable or function may stand as a value. */
+/* Whether the address of a variable or function may stand there as a value. */
 static bool takes_symbols(const struct ptx_inst *inst)
 {
     enum ptx_class class = ptx_op_class(inst->op);

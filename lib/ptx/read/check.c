@@ -162,7 +162,7 @@ static bool check_mov(struct parser *p, const struct ptx_inst *inst, const struc
     return true;
 }
 
-/* Where they are constants: one of 16 barriers, and a count of whole warps. */
+/* Constant operands name one of 16 barriers, and count whole warps. */
 static bool check_barrier(struct parser *p, const struct ptx_inst *inst, const struct token *at)
 {
     bool reduces = inst->op == PTX_OP_BAR_RED || inst->op == PTX_OP_BARRIER_RED;

@@ -34,7 +34,7 @@ static const struct rule *find_rule(enum ptx_type d, enum ptx_type a, enum ptx_t
     return NULL;
 }
 
-/* As ptxas has it. Elements are packed into 32 bits. */
+/* Whether a register may hold elements, as ptxas has it: they are packed into 32 bits. */
 static bool holds(enum ptx_type reg, enum ptx_type element)
 {
     if (ptx_type_bits(reg) != 32)

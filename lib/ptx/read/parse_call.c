@@ -24,7 +24,7 @@ static bool same_sizes(struct ptx_var *const *a, struct ptx_var *const *b, uint3
     return true;
 }
 
-/* One element of (…), as struct raw in the list. */
+/* Reads each element of (…) as a struct raw into the list. */
 static bool parse_actuals(struct parser *p, struct list *tops)
 {
     uint32_t index, *slot;

@@ -211,7 +211,7 @@ static bool parse_params(struct parser *p, const struct token *name, struct ptx_
     return true;
 }
 
-/* Behind the name and the parameters: directives, and a body or none. */
+/* Reads what stands behind the name and the parameters: directives, and a body or none. */
 static bool parse_rest(struct parser *p, const struct token *name, struct ptx_func *f,
                        enum ptx_linkage linkage)
 {

@@ -139,8 +139,8 @@ static bool parse_item(struct parser *p, struct ptx_var *var, unsigned level, ui
     return true;
 }
 
-/* One brace level, up to END. A row that ends early is not padded: what follows continues right
- * behind it, which is what ptxas makes of it. */
+/* Reads one brace level, up to END. A row that ends early is not padded: what follows continues
+ * right behind it, which is what ptxas makes of it. */
 static bool parse_braces(struct parser *p, struct ptx_var *var, unsigned level, uint64_t *at,
                          uint64_t end)
 {

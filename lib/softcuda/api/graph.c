@@ -26,7 +26,7 @@ CUresult cuGraphDestroy(CUgraph graph)
 
 // ---- From the driver's parameters to a node's work
 
-// Where a node runs: the context it names, or the calling thread's.
+// A node runs in the context that it names, or in the calling thread's.
 static CUresult node_context(CUcontext named, CUcontext *context)
 {
     CUresult result;

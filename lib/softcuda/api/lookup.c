@@ -21,7 +21,7 @@ static const struct entry entries[] = {
 #undef ENTRY
 };
 
-// Of functions with several versions, the CUDA version from which the bare name means this one.
+// For a function with several versions this is the CUDA version from which the bare name means it.
 // Those that are not here have meant the same since before 12.4.
 static const struct {
     const char *name;

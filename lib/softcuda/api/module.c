@@ -313,8 +313,8 @@ CUresult cuFuncGetName(const char **name, CUfunction function)
     return CUDA_SUCCESS;
 }
 
-// Where ptxas puts the parameters of a kernel for sm_90: behind so many bytes of the bank of
-// constants, and aligned there, so that the first one may not begin at 0 (cuobjdump shows it).
+// ptxas puts the parameters of a kernel for sm_90 behind so many bytes of the bank of
+// constants, and aligns them there, so that the first one may not begin at 0 (cuobjdump shows it).
 #define PARAMETERS_BEGIN 0x210
 
 // How far behind that the parameter begins.

@@ -50,7 +50,7 @@ struct CUctx_st {
     // returns it.
     _Atomic int error;
 
-    // Of roots; under context.c's lock.
+    // Roots have these, under context.c's lock.
     uint64_t limits[CONTEXT_LIMITS];
     uint64_t region; // device memory of the context: workspaces, then the heap; 0 before the first
                      // launch
@@ -60,14 +60,14 @@ struct CUctx_st {
     struct CUctx_st
         *next; // all contexts ever made: none is freed, so that a stale handle is recognised
 
-    // Under the scheduling lock.
+    // Both are under the scheduling lock.
     CUstream legacy, per_thread;
     uint64_t blocking_ops; // incomplete operations in streams that the default stream waits for
 };
 
 // The calling thread's context. CUDA_ERROR_NOT_INITIALIZED, _INVALID_CONTEXT, or its sticky error.
 CUresult context_current(CUcontext *context);
-// The same without the sticky error, for the calls that destroy and free.
+// Does the same without the sticky error, for the calls that destroy and free.
 CUresult context_current_any(CUcontext *context);
 // Whether it is a live context. CUDA_ERROR_INVALID_CONTEXT or _CONTEXT_IS_DESTROYED.
 CUresult context_check(CUcontext context);

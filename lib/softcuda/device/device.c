@@ -182,7 +182,7 @@ struct attribute {
     int value;
 };
 
-// As an H200 answers, where the software device can keep the promise.
+// The values are those of an H200, where the software device can keep the promise.
 static const struct attribute attributes[] = {
     {CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK, BLOCK_MAX_THREADS},
     {CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X, 1024},

@@ -61,10 +61,10 @@ void device_set_ready(bool ready);
 
 // Returns CUDA_SUCCESS, or CUDA_ERROR_NOT_INITIALIZED before cuInit and in a child after fork.
 CUresult device_ready(void);
-// As device_ready, and CUDA_ERROR_INVALID_DEVICE where no device has that number.
+// Returns what device_ready does, and CUDA_ERROR_INVALID_DEVICE where no device has that number.
 CUresult device_check(CUdevice device);
-// As device_check, and CUDA_ERROR_DEVICE_UNAVAILABLE where the process uses another device. The
-// process uses this device from now on.
+// Returns what device_check does, and CUDA_ERROR_DEVICE_UNAVAILABLE where the process uses another
+// device. The process uses this device from now on.
 CUresult device_use(CUdevice device);
 // The device that the process uses.
 CUdevice device_used(void);

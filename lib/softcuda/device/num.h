@@ -197,8 +197,8 @@ static inline double fma_to_odd(double a, double b, double c)
     return exact ? s : f64_from(away ? bits + 1 : bits - 1);
 }
 
-/* The same of three values of binary16, the product of which is exact in a float: its 22 bits and
- * exponents of -48 to 31 fit. */
+/* Does the same with three values of binary16, the product of which is exact in a float: its 22
+ * bits and exponents of -48 to 31 fit. */
 static inline float f16_fma_to_odd(float a, float b, float c)
 {
     float p = a * b, s = p + c;

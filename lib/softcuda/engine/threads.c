@@ -21,7 +21,7 @@ enum {
     PAUSE_NS = 20000,     // when all tasks only wait for time to pass
 };
 
-// Under the scheduling lock.
+// Both are under the scheduling lock.
 static uint64_t poll_ns = POLL_MIN_NS, poll_seen;
 static bool started, callbacks_started;
 

@@ -97,7 +97,7 @@ static bool grid_timed_out(const struct grid *g)
     return limit && clock_ns() - g->started_ns > limit;
 }
 
-// With the lock, after the turn.
+// Settles what became of the block. Is called with the lock, after the turn.
 static void block_settle(struct resident *r, enum exec_status status,
                          const struct exec_fault *fault)
 {

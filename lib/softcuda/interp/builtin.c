@@ -97,7 +97,7 @@ static bool next_argument(struct printer *p, uint64_t bytes, uint64_t *value)
     return true;
 }
 
-// One conversion, read from FORMAT behind the '%': flags, width, precision, length, letter.
+// A conversion is read from FORMAT behind the '%': flags, width, precision, length, letter.
 struct conversion {
     char flags[8];
     long width, precision; // -1: none; -2: an argument

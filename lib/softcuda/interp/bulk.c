@@ -6,7 +6,8 @@
 // A step is what an instruction of a warp takes: 32 lanes store 8 bytes each, or reduce an element.
 enum { BULK_GRAIN = 16, BYTES_PER_STEP = 256, ELEMENTS_PER_STEP = 32 };
 
-// One beyond the window of its space is the window's end, where nothing lies.
+// Returns the address of a copy's side. One beyond the window of its space becomes the window's
+// end, where nothing lies.
 uint64_t bulk_address(const struct warp *w, const uint32_t *mem, unsigned lane)
 {
     uint8_t space = (uint8_t)mem[1];

@@ -5,7 +5,7 @@
 
 #include "softcuda/interp/group.h"
 
-// One matrix of an instruction, as it lies in the lanes.
+// A fragment is one matrix of an instruction, as it lies in the lanes.
 struct fragment {
     enum ptx_type type;
     unsigned bits, rows, columns;

@@ -123,8 +123,8 @@ static unsigned kept_column(const struct lanes *v, const uint32_t *aux, uint32_t
     return c * chunk + quarter * chunk / 4 + (chunk == 8 ? i % 2 : 0);
 }
 
-// Row by row, each with the rows of b that its elements multiply: what is left out of b counts for
-// nothing, be it no number.
+// Multiplies row by row, each with the rows of b that its elements multiply. The other rows of b do
+// not count, even where they hold a NaN.
 static void multiply_sparse(const struct lanes *v, const uint32_t *aux, uint32_t at,
                             const double *a, const double *b, double *acc)
 {
@@ -137,7 +137,7 @@ static void multiply_sparse(const struct lanes *v, const uint32_t *aux, uint32_t
     }
 }
 
-// Where the elements of each matrix are.
+// These say where the elements of each matrix are.
 struct positions {
     position_fn *a, *b, *c, *d;
 };

@@ -25,7 +25,8 @@ void warp_deinit(struct warp *w);
 // Charges BYTES of host memory for the state of B. False: B, or all blocks together, would exceed
 // the limit.
 bool block_charge(struct exec_block *b, size_t bytes);
-// The same for what a block needs before it can begin. -EAGAIN: other blocks have it now. -ENOMEM.
+// Does the same for what a block needs before it can begin. -EAGAIN: other blocks have it now.
+// -ENOMEM.
 int block_admit(struct exec_block *b, size_t bytes);
 void block_discharge(struct exec_block *b); // gives all of it back
 

@@ -331,7 +331,8 @@ static float in_face(float at, float chosen)
 
 // The coordinate of largest magnitude chooses the face: +x, -x, +y, -y, +z, -z. Of equal ones the
 // last counts. They are compared when they have been multiplied by the largest's inverse, which
-// may be infinite or, as subnormal numbers are flushed, 0: then nothing is left of them.
+// may be infinite or, as subnormal numbers are flushed, 0: where it is 0 the coordinates count as
+// 0.
 struct sample_point sample_cube_point(const float at[3])
 {
     float largest = fmaxf(fmaxf(fabsf(at[0]), fabsf(at[1])), fabsf(at[2]));
@@ -361,7 +362,7 @@ struct sample_point sample_cube_point(const float at[3])
     return p;
 }
 
-// As the quotient of two coordinates changes with both, halved as in in_face.
+// The result is how the quotient of two coordinates changes with both, halved as in in_face.
 void sample_cube_gradient(const float at[3], float gradient[3])
 {
     static const uint8_t axes[3][3] = {{0, 2, 1}, {1, 0, 2}, {2, 0, 1}}; // chosen, along, down

@@ -52,7 +52,7 @@ static enum ptx_type reduced_type(uint32_t type)
     }
 }
 
-// As cp.reduce.async.bulk has them in global memory.
+// The pairs of operation and type are those of cp.reduce.async.bulk in global memory.
 static bool can_reduce(uint32_t aop, enum ptx_type t)
 {
     const bool is_float = ptx_type_is_float(t);
@@ -269,7 +269,7 @@ static bool copy_box(struct warp *w, const struct insn *in, unsigned lane, const
     return true;
 }
 
-// Where the cluster's block RANK has what is at a shared address here.
+// Returns the address at which the cluster's block RANK has what this block has at ADDRESS.
 static uint64_t in_block(uint64_t address, uint32_t rank)
 {
     return MEM_SHARED_WINDOW | (uint64_t)(rank + 1) << CLUSTER_SHIFT |

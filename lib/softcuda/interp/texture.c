@@ -200,8 +200,8 @@ static const struct image *surface_of(const struct warp *w, uint64_t handle)
     return device->surface ? device->surface(device->context, handle) : NULL;
 }
 
-// One coordinate of N places, STEP of which are accessed; clamped ones are multiples of it. False:
-// outside, and not to be clamped.
+// Bounds one coordinate of an extent of N, STEP of which are accessed; a clamped one is a multiple
+// of it. Returns false where it is outside and not to be clamped.
 static bool bound(int32_t at, uint64_t n, uint32_t step, bool clamp, uint64_t *out)
 {
     if (at >= 0 && (uint64_t)at + step <= n) {

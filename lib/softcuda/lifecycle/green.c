@@ -10,7 +10,7 @@
 #include "common/util.h"
 #include "softcuda/lifecycle/lifecycle.h"
 
-// As on Hopper, SMs are handed out in groups of 8, or in pairs when the caller forgoes
+// SMs are handed out as on Hopper, in groups of 8, or in pairs when the caller forgoes
 // co-scheduling.
 enum { GROUP_SMS = 8, PAIR_SMS = 2 };
 

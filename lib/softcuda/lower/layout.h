@@ -1,4 +1,5 @@
-// Where .shared variables lie, and how much of them and of call stack a kernel can reach.
+// The layout says where .shared variables lie, and how much of them and of call stack a kernel can
+// reach.
 #ifndef GS_SOFTCUDA_LOWER_LAYOUT_H
 #define GS_SOFTCUDA_LOWER_LAYOUT_H
 

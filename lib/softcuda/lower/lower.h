@@ -94,7 +94,8 @@ struct lower_mem lower_mem(struct lower *L, const struct ptx_operand *o, enum pt
 void lower_set_mem(struct insn *in, const struct lower_mem *m);
 // Writes an address as four words of code.aux.
 void lower_put_mem(uint32_t words[4], const struct lower_mem *m);
-// Where a .local or .param variable lies in the frame; false with an error where it has no place.
+// Tells where a .local or .param variable lies in the frame; false with an error where it lies
+// nowhere.
 bool lower_frame_at(struct lower *L, const struct ptx_var *var, uint64_t *at);
 
 // Guarded instructions that block or call: the lanes without the guard go around them, so that the

@@ -80,7 +80,7 @@ enum memory_kind {
     MEMORY_BROKEN, // begins in a range but reaches past it into something else
 };
 
-// Where SIZE bytes at ADDRESS lie. MEMORY_DEVICE and _HOST: kernels may access them all.
+// Tells where SIZE bytes at ADDRESS lie. MEMORY_DEVICE and _HOST: kernels may access them all.
 enum memory_kind memory_locate(uint64_t address, uint64_t size);
 
 // Whether kernels may read SIZE bytes at ADDRESS. Never waits, not even for a range that is being

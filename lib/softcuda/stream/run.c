@@ -131,8 +131,8 @@ void graph_run_free(struct graph_run *run)
     free(run);
 }
 
-// How many grids the operation awaits is another number by so much. Where a node is left out of the
-// launch there is no grid.
+// Adds MORE, which may wrap, to the number of grids that the operation awaits. A node that is left
+// out of the launch has no grid.
 static void awaited_add(struct op *op, uint32_t more)
 {
     // release: what a grid has written is seen by one that no longer awaits it

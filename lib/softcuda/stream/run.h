@@ -26,7 +26,8 @@ struct edge {
     bool early;        // both are kernels, and TO may begin once all blocks of FROM have let go
 };
 
-// Of COUNT nodes. CUDA_ERROR_INVALID_VALUE where nodes wait for one another in a circle.
+// Makes a topology of COUNT nodes. CUDA_ERROR_INVALID_VALUE where nodes wait for one another in a
+// circle.
 CUresult topology_new(uint32_t count, const struct edge *edges, size_t edge_count,
                       struct topology **out);
 void topology_release(struct topology *t); // NULL is fine
@@ -37,7 +38,7 @@ void graph_run_set(struct graph_run *run, uint32_t node, struct op *op);
 // A run that was never started, or whose nodes are all done. NULL is fine.
 void graph_run_free(struct graph_run *run);
 
-// With the scheduling lock. Both add the operations that may start now to READY.
+// Both are called with the scheduling lock, and add the operations that may start now to READY.
 
 // Starts the run of WHOLE, the operation of a graph launch. False: it has no nodes, so it is
 // complete.

@@ -62,7 +62,7 @@ static inline bool stream_reached(CUstream stream, uint64_t position)
     return atomic_load_explicit(&stream->completed, memory_order_acquire) >= position;
 }
 
-// With the scheduling lock.
+// These are called with the scheduling lock.
 CUstream stream_first(void); // of all streams, by `next`
 void stream_reference(CUstream stream);
 void stream_release(CUstream stream);
@@ -71,11 +71,11 @@ bool stream_is_idle(CUstream stream);
 CUresult event_new(uint32_t flags, CUevent *out);
 void event_free(CUevent event);
 CUresult event_check(CUevent event);
-// Where the event was last recorded, with a reference to its stream; false: it never was.
+// Tells where the event was last recorded, with a reference to its stream; false: it never was.
 bool event_point(CUevent event, CUstream *stream, uint64_t *position);
 // Gives back such a reference.
 void event_point_release(CUstream stream);
-// With the scheduling lock.
+// Is called with the scheduling lock.
 void event_release(CUevent event);
 
 // ---- event.c
