@@ -11,7 +11,7 @@
 
 #define ATTEMPTS 4u /* at a block, where worker after worker is lost */
 
-static gs_status host_block_drop(struct session *session, uint64_t id)
+static gs_status host_block_free_request(struct session *session, uint64_t id)
 {
     struct sync_request request = {.op = REQ_HOST_FREE, .arg = {id}};
 
@@ -54,7 +54,7 @@ static gs_status block_ask(struct session *session, uint64_t size, enum host_blo
         error_keep(message);
         *again = block_gone((int)request.ret[1]);
         if (!*again)
-            host_block_drop(session, request.ret[0]);
+            host_block_free_request(session, request.ret[0]);
         return error_server(status, message);
     }
     *block = (struct host_block){(uint32_t)request.ret[0], address, size, request.ret[2],
@@ -100,7 +100,7 @@ gs_status host_block_free(struct session *session, const struct host_block *bloc
     /* Mapped until the server has freed it: a worker that takes the session up meanwhile finds it.
      */
     pthread_mutex_lock(&session->memory->host_lock);
-    status = host_block_drop(session, block->id);
+    status = host_block_free_request(session, block->id);
     if (block->segment != HOST_BLOCK_JOINED)
         session_unmap(session, block->id, block->address);
     pthread_mutex_unlock(&session->memory->host_lock);

@@ -197,7 +197,7 @@ cudaError_t capture_leave(struct stream *stream)
 }
 
 /* Takes the streams of the call's device out of a capture that began on another one. */
-static void streams_drop(struct capture *capture)
+static void streams_remove(struct capture *capture)
 {
     for (struct stream **link = &capture->streams; *link != NULL;) {
         struct stream *stream = *link;
@@ -218,7 +218,7 @@ void captures_forget(void)
     for (struct capture *capture = capture_first(), *next; capture != NULL; capture = next) {
         next = capture->next;
         if (capture->origin->device != device_number()) {
-            streams_drop(capture);
+            streams_remove(capture);
             continue;
         }
         if (!capture->graph_given)

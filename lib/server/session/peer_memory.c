@@ -125,7 +125,7 @@ bool peer_window_ask(struct session *session, const struct link_peer_ask *ask)
 }
 
 /* What the session was given and its worker has not mapped is not for it any more. */
-static void granted_drop(struct session *session)
+static void granted_clear(struct session *session)
 {
     struct peer_import *peer = &session->peer;
     const struct vault_loan loan = peer->loan;
@@ -144,7 +144,7 @@ static void granted_set(struct session *session, struct loan *loan, int fd)
 {
     struct peer_import *peer = &session->peer;
 
-    granted_drop(session);
+    granted_clear(session);
     loan_hold(loan, session->device);
     piece_charge(session);
     peer->size = loan->size;
@@ -245,7 +245,7 @@ bool peer_import_keep(struct session *session, const struct link_vault *vault)
     if (given && vault->size == session->peer.size)
         sense = import_put(session, vault);
     if (given)
-        granted_drop(session);
+        granted_clear(session);
     if (vault->size && (!import_kept(session, vault) || (loan && loan->slot == LINK_SLOT_NONE)))
         loan_revoke_on(session->device, vault->number);
     return sense;
@@ -255,7 +255,7 @@ bool peer_import_keep(struct session *session, const struct link_vault *vault)
 
 void peer_imports_tell(struct session *session)
 {
-    granted_drop(session); /* its former worker had it */
+    granted_clear(session); /* its former worker had it */
     for (uint32_t i = 0; i < session->vault.count; i++) {
         const struct vault_loan *name = &session->vault.entry[i]->loan;
         const struct loan *loan = name->number ? loan_find(session->server, name->number) : NULL;
@@ -268,7 +268,7 @@ void peer_imports_tell(struct session *session)
 void peer_memory_deinit(struct session *session)
 {
     peer_import_cancel(session);
-    granted_drop(session);
+    granted_clear(session);
     pieces_remove_all(session);
 }
 

@@ -10,7 +10,7 @@
 /* The former worker holds device memory that the next one may need. */
 #define PATIENCE_NS 1000000000u
 
-static void former_forget(struct device *device)
+static void former_deinit(struct device *device)
 {
     timer_cancel(&device->server->loop, &device->former.kill_by);
     child_close(&device->server->loop, &device->former.child);
@@ -27,7 +27,7 @@ static void process_ready(struct watch *watch, uint32_t events)
         return;
     log_debug("device %d: worker %d, which was stopped, has ended", device->index,
               (int)former->child.pid);
-    former_forget(device);
+    former_deinit(device);
 }
 
 static void kill_fire(struct timer *timer)
@@ -70,5 +70,5 @@ void former_restore(struct device *device)
     child_signal(&former->child, SIGKILL);
     if (!former->child.pid || former->child.process.fd < 0 ||
         child_watch(&device->server->loop, &former->child, NULL, process_ready) < 0)
-        former_forget(device);
+        former_deinit(device);
 }

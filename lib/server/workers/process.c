@@ -29,7 +29,7 @@
 /* ---- Starting -------------------------------------------------------------------------------- */
 
 /* Forgets all of a worker that has been reaped, or that never came to be. */
-static void worker_forget(struct device *device)
+static void worker_deinit(struct device *device)
 {
     struct worker_process *worker = &device->worker;
 
@@ -121,7 +121,7 @@ void worker_start(struct device *device)
     struct loop *loop = &device->server->loop;
     int r;
 
-    worker_forget(device);
+    worker_deinit(device);
     r = worker_spawn(device, &worker->child);
     if (r == 0)
         r = child_watch(loop, &worker->child, worker_link_ready, worker_process_ready);
@@ -129,7 +129,7 @@ void worker_start(struct device *device)
         child_end(loop, &worker->child);
         snprintf(device->failure, sizeof(device->failure), "starting a worker: %s", strerror(-r));
         log_error("event=worker-failed device=%d reason=%s", device->index, device->failure);
-        worker_forget(device);
+        worker_deinit(device);
         device->failures++;
         worker_next(device);
         return;
@@ -195,7 +195,7 @@ static void worker_process_ready(struct watch *watch, uint32_t events)
     else
         worker_fail(device, NULL, LINK_SLOT_NONE, "%s", how);
     timer_cancel(&device->server->loop, &device->timer);
-    worker_forget(device);
+    worker_deinit(device);
     worker_next(device);
 }
 
@@ -218,7 +218,7 @@ void worker_restore(struct device *device)
             device->culprit = (struct culprit){0};
         worker_loss_tell_on(device);
         child_signal(&worker->child, SIGKILL);
-        worker_forget(device);
+        worker_deinit(device);
         worker_next(device);
         return;
     }
@@ -251,7 +251,7 @@ void worker_keep(struct device *device)
         worker_link_deinit(device);
         former_take(device, &worker->child);
         timer_cancel(&device->server->loop, &device->timer);
-        worker_forget(device);
+        worker_deinit(device);
         worker_next(device);
     }
     former_keep(device);
@@ -260,7 +260,7 @@ void worker_keep(struct device *device)
 void worker_kill(struct device *device)
 {
     child_end(&device->server->loop, &device->worker.child);
-    worker_forget(device);
+    worker_deinit(device);
     former_kill(device);
     standby_kill(device);
     worker_memory_free(device);

@@ -15,7 +15,7 @@
 #define AFTER_NS 1000000000u  /* how long the worker has been ready before a standby is started */
 #define AGAIN_NS 10000000000u /* the pause after a standby that failed */
 
-static void standby_forget(struct device *device)
+static void standby_deinit(struct device *device)
 {
     struct standby *standby = &device->standby;
 
@@ -89,7 +89,7 @@ static void process_ready(struct watch *watch, uint32_t events)
     if (!standby->lost)
         standby_lost(device, "it has ended");
     if (reaper_ended(&device->server->reaper, &device->server->loop, &standby->child, &status))
-        standby_forget(device);
+        standby_deinit(device);
 }
 
 static void standby_start(struct device *device)
@@ -176,7 +176,7 @@ bool standby_take(struct device *device, struct worker_process *to, watch_ready 
     to->pinged_ns = standby->pinged_ns;
     to->missed = standby->missed;
     child_move(&device->server->loop, &standby->child, &to->child, on_link, on_process);
-    standby_forget(device);
+    standby_deinit(device);
     return true;
 }
 
@@ -188,7 +188,7 @@ void standby_restore(struct device *device)
     standby->timer = (struct timer){0};
     if (!standby->child.pid || standby->child.process.fd < 0) {
         child_signal(&standby->child, SIGKILL);
-        standby_forget(device);
+        standby_deinit(device);
         return;
     }
     r = child_watch(&device->server->loop, &standby->child, link_ready, process_ready);
@@ -203,5 +203,5 @@ void standby_kill(struct device *device)
 {
     timer_cancel(&device->server->loop, &device->standby.timer);
     child_end(&device->server->loop, &device->standby.child);
-    standby_forget(device);
+    standby_deinit(device);
 }

@@ -230,7 +230,7 @@ static uint32_t *slot_of(const struct journal *journal, uint32_t kind, uint64_t 
     return &journal->slots[at];
 }
 
-static void entry_drop(struct journal *journal, uint32_t slot)
+static void entry_remove(struct journal *journal, uint32_t slot)
 {
     struct journal_entry *entry;
 
@@ -263,7 +263,7 @@ static bool index_make(struct journal *journal)
     for (const struct journal_entry *e = NULL; (e = journal_next(journal, e));) {
         uint32_t *slot = slot_of(journal, e->kind, e->key), former = *slot;
         *slot = (uint32_t)unit_of(journal, e) + 1;
-        entry_drop(journal, former);
+        entry_remove(journal, former);
     }
     return true;
 }
@@ -339,7 +339,7 @@ static void entry_add(struct journal *journal, const struct journal_entry *head,
     /* release: the entry is complete before the log includes it. */
     atomic_store_explicit(&journal->header->extent, extent_of(begin, end + head->units),
                           memory_order_release);
-    entry_drop(journal, former);
+    entry_remove(journal, former);
 }
 
 void journal_put(struct journal *journal, enum journal_kind kind, uint64_t key,
@@ -363,7 +363,7 @@ void journal_remove(struct journal *journal, enum journal_kind kind, uint64_t ke
 {
     if (!journal || journal_incomplete(journal) || !journal->slots)
         return;
-    entry_drop(journal, *slot_of(journal, kind, key));
+    entry_remove(journal, *slot_of(journal, kind, key));
     log_compact_if_worth(journal);
 }
 
@@ -373,7 +373,7 @@ void journal_sweep(struct journal *journal, journal_test *gone)
         return;
     for (const struct journal_entry *e = NULL; (e = journal_next(journal, e));) {
         if (gone(journal, e))
-            entry_drop(journal, (uint32_t)unit_of(journal, e) + 1);
+            entry_remove(journal, (uint32_t)unit_of(journal, e) + 1);
     }
     log_compact_if_worth(journal);
 }

@@ -262,7 +262,7 @@ void preload_free(struct preload *preload)
 }
 
 /* Also gives up its segment, unless a session has taken it. */
-static void slot_drop(uint32_t slot)
+static void slot_clear(uint32_t slot)
 {
     struct preload *preload = preloads[slot];
 
@@ -281,7 +281,7 @@ void preload_session(uint32_t slot, const struct link_preload *what, int journal
     struct preload *preload;
     bool there = false;
 
-    slot_drop(slot);
+    slot_clear(slot);
     preload = calloc(1, sizeof(*preload));
     if (preload) {
         *preload = (struct preload){.session_id = what->session_id,
@@ -309,9 +309,9 @@ void preload_remove(uint32_t slot, uint64_t number)
 
     if (slot == LINK_SLOT_NONE) {
         for (uint32_t i = 0; i < LINK_SLOTS_MAX && preload_count; i++)
-            slot_drop(i);
+            slot_clear(i);
     } else if (number == 0) {
-        slot_drop(slot);
+        slot_clear(slot);
     }
     for (uint32_t i = 0; number && preload && i < preload->count; i++) {
         if (preload->pieces[i].number == number)
@@ -338,10 +338,10 @@ struct preload *preload_take(uint32_t slot, const struct link_open *open)
     if (preload &&
         (preload->session_id != open->session_id || preload->window_base != open->window_base ||
          preload->window_size != open->window_size || preload->fenced != (open->fenced != 0)))
-        slot_drop(slot);
+        slot_clear(slot);
     for (uint32_t i = 0; i < LINK_SLOTS_MAX && preload_count; i++) {
         if (i != slot && preloads[i] && in_the_way(preloads[i], open))
-            slot_drop(i);
+            slot_clear(i);
     }
     preload = preloads[slot];
     preloads[slot] = NULL;

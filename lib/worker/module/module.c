@@ -354,7 +354,7 @@ static struct module *module_again(struct job *job, const struct journal_entry *
     return module;
 }
 
-static void module_drop(struct session *session, struct module *module)
+static void module_remove(struct session *session, struct module *module)
 {
     session->module.modules[module->id] = NULL;
     module->variables = 0; /* they keep their memory */
@@ -400,7 +400,7 @@ gs_status modules_resume(struct job *job)
         if (image_binary(module->code, module->code_size) ||
             image_find_code(job, &module->code, &module->code_size))
             continue;
-        module_drop(job->session, module);
+        module_remove(job->session, module);
         resume->late = true;
         return GS_OK;
     }
@@ -472,7 +472,7 @@ static void unload_prepare(struct job *job)
 }
 
 /* Removes the module, its kernels and its variables from the journal. */
-static void module_forget(struct session *session, const struct module *module)
+static void module_journal_remove(struct session *session, const struct module *module)
 {
     journal_remove(session->journal, JOURNAL_MODULE, module->id);
     for (const struct kernel *kernel = module->kernels; kernel; kernel = kernel->next)
@@ -487,7 +487,7 @@ static void unload_work(struct job *job)
     if (job->status != GS_OK) /* the session has work, and the tenant does not wait */
         return;
     job_removes(job, JOURNAL_MODULE, job->arg[0]);
-    module_forget(job->session, job->object);
+    module_journal_remove(job->session, job->object);
     /* Nodes of the streams' graphs hold functions of this module. The session is quiet, so no lane
      * uses the graphs now. */
     graph_caches_clear(job->session);

@@ -89,7 +89,7 @@ static struct entry *entry_find(const char *text, size_t length, unsigned passes
     return NULL;
 }
 
-static void entry_drop(struct entry *entry)
+static void entry_deinit(struct entry *entry)
 {
     cache.bytes -= entry->bytes;
     free(entry->text);
@@ -97,8 +97,8 @@ static void entry_drop(struct entry *entry)
     *entry = (struct entry){0};
 }
 
-/* Drops entries until there is room for so many bytes of the user. */
-static void entries_drop(uint64_t bytes, uint32_t uid)
+/* Evicts entries until there is room for so many bytes of the user. */
+static void entries_evict(uint64_t bytes, uint32_t uid)
 {
     struct cache_item items[ENTRIES];
     size_t count = 0;
@@ -110,7 +110,7 @@ static void entries_drop(uint64_t bytes, uint32_t uid)
     cache_share_evict(items, count, uid, bytes, BYTES_MAX);
     for (uint32_t i = 0; i < ENTRIES; i++) {
         if (cache.entries[i].text && cache.entries[i].share.count == 0)
-            entry_drop(&cache.entries[i]);
+            entry_deinit(&cache.entries[i]);
     }
 }
 
@@ -120,7 +120,7 @@ static struct entry *entry_take(uint64_t bytes, uint32_t uid)
     struct entry *entry = cache.entries;
 
     if (cache.bytes + bytes > BYTES_MAX)
-        entries_drop(bytes, uid);
+        entries_evict(bytes, uid);
     while (entry->text)
         entry++;
     cache.bytes += bytes;

@@ -152,7 +152,7 @@ static void pattern_init(struct pattern *pattern, const struct launch *launches,
     }
 }
 
-static void graph_destroy(struct session *session, struct exec_graph *graph)
+static void graph_deinit(struct session *session, struct exec_graph *graph)
 {
     if (!graph->exec)
         return;
@@ -163,7 +163,7 @@ static void graph_destroy(struct session *session, struct exec_graph *graph)
 static void pattern_deinit(struct session *session, struct pattern *pattern, uint32_t kinds)
 {
     for (uint32_t kind = 0; pattern->graphs && kind < kinds; kind++)
-        graph_destroy(session, &pattern->graphs[kind]);
+        graph_deinit(session, &pattern->graphs[kind]);
     free(pattern->graphs);
     for (uint32_t i = 0; i < pattern->keys; i++)
         partition_graph_remove(pattern->key[i].partition);
@@ -256,7 +256,7 @@ CUresult graph_cache_launch(struct session *session, struct stream *stream, enum
     }
     result = exec_graph_launch(graph, launches, signal, stream->cu);
     if (result == CUDA_ERROR_OUT_OF_MEMORY) { /* a graph takes device memory at its launch too */
-        graph_destroy(session, graph);
+        graph_deinit(session, graph);
         pattern->times = 0;
         return CUDA_SUCCESS;
     }

@@ -56,7 +56,7 @@ struct product_graphs {
 
 /* ---- Keeping --------------------------------------------------------------------------------- */
 
-static void exec_destroy(struct session *session, struct product_graph *graph)
+static void exec_deinit(struct session *session, struct product_graph *graph)
 {
     if (!graph->exec)
         return;
@@ -75,7 +75,7 @@ static void graph_init(struct product_graph *graph, const struct rec_gemm *recor
 
 static void graph_deinit(struct session *session, struct product_graph *graph)
 {
-    exec_destroy(session, graph);
+    exec_deinit(session, graph);
     partition_graph_remove(graph->partition);
     *graph = (struct product_graph){0};
 }
@@ -163,7 +163,7 @@ static gs_status graph_go(struct product_graph *graph, const struct algorithm *a
     const CUresult result = DRV(cuGraphLaunch, graph->exec, stream->cu);
     if (!result)
         return GS_OK;
-    exec_destroy(stream->product_graphs->session, graph);
+    exec_deinit(stream->product_graphs->session, graph);
     return driver_trouble(result, text, size);
 }
 

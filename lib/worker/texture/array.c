@@ -302,7 +302,7 @@ void array_unuse(struct session *session, struct array *array)
 }
 
 /* The tenant has the array no more. */
-static void array_drop(struct session *session, struct array *array)
+static void array_release(struct session *session, struct array *array)
 {
     array->destroyed = true;
     if (array->uses == 0)
@@ -324,7 +324,7 @@ static void destroy_prepare(struct job *job)
 static void destroy_work(struct job *job)
 {
     if (job->status == GS_OK) /* else it was not to wait */
-        array_drop(job->session, job->object);
+        array_release(job->session, job->object);
 }
 
 static void destroy_install(struct job *job)
@@ -336,7 +336,7 @@ void arrays_deinit(struct session *session)
 {
     for (uint32_t i = 0; session->texture.arrays && i < SEG_ARRAYS; i++) {
         if (session->texture.arrays[i])
-            array_drop(session, session->texture.arrays[i]);
+            array_release(session, session->texture.arrays[i]);
     }
     free(session->texture.arrays);
     session->texture.arrays = NULL;
