@@ -1,8 +1,8 @@
 /*
  * stream_memory.h - device memory that gs_free_async has given back, for gs_malloc_async to give
  * out again without asking the server: at once in the stream that it was given back in, where what
- * used it comes before what uses it next, and in another one when that stream has passed the place.
- * What lies here is in no map, so no call of the program finds it. Any thread.
+ * used it comes before what uses it next, and in another one when that stream has passed that
+ * position. What lies here is in no map, so no call of the program finds it. Any thread.
  */
 #ifndef GS_CLIENT_STREAM_MEMORY_H
 #define GS_CLIENT_STREAM_MEMORY_H

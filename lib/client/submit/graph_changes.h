@@ -48,7 +48,7 @@ gs_status graph_changes_put(struct graph_changes *changes, struct recording *rec
 gs_status graph_changes_enable(struct graph_changes *changes, const unsigned *steps, unsigned count,
                                bool enabled);
 
-/* The bytes of the difference of a graph of the server's, by its place. */
+/* The bytes of a section's difference. */
 uint32_t graph_difference_size(struct graph_changes *changes, uint32_t section);
 /* Copies it. False: its size is not `size` any more. */
 bool graph_difference_copy(struct graph_changes *changes, uint32_t section, void *to,

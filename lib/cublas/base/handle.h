@@ -1,5 +1,5 @@
 /*
- * handle.h - a cuBLAS handle: settings, and a place on the device for one result. A program uses a
+ * handle.h - a cuBLAS handle: settings, and device memory for one result. A program uses a
  * handle in one thread at a time, or guards it, as cuBLAS wants it.
  */
 #ifndef GS_CUBLAS_HANDLE_H

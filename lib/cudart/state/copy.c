@@ -133,7 +133,7 @@ cudaError_t copy_rows(struct stream *stream, void *dst, size_t dst_pitch, const 
     if (error != cudaSuccess)
         return error;
     status = stream_enter(stream);
-    /* The host's own copy has its place in the stream too. */
+    /* The host's own copy is in the stream's order too. */
     if (status == GS_OK && kind == cudaMemcpyHostToHost)
         status = stream_wait(stream);
     if (status == GS_OK)

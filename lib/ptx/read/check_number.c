@@ -226,7 +226,7 @@ static bool check_conversion(struct parser *p, const struct ptx_inst *inst, cons
 
 /* ---- all of them ---- */
 
-/* A constant that says a place or a length in bits. */
+/* Checks a constant that says a position or a length in bits. */
 static bool check_field(struct parser *p, const struct ptx_inst *inst, unsigned first,
                         const struct token *at)
 {

@@ -40,8 +40,8 @@ static bool parse_three_numbers(struct parser *p)
     return true;
 }
 
-/* Reads what stands behind a comma of .loc: a function's name, or the place of a call. A label or
- * an instruction may follow the three numbers of the place. */
+/* Reads what stands behind a comma of .loc: a function's name, or the position of a call. A label
+ * or an instruction may follow the three numbers of the position. */
 static bool parse_loc_attribute(struct parser *p)
 {
     const bool attribute = p->tok.kind == TOK_IDENT;

@@ -189,7 +189,7 @@ static uint32_t natural_align(const struct ptx_var *var)
     return size > 32 ? 32 : (uint32_t)size;
 }
 
-/* The name, its dimensions, and the place in the list of variables that it belongs to. */
+/* Reads the name and its dimensions. */
 static bool parse_declarator(struct parser *p, struct ptx_var *var)
 {
     struct token name = p->tok;

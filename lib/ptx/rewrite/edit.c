@@ -104,7 +104,7 @@ void edits_remove(struct edits *edits, unsigned owner)
     edits->too_long = false;
 }
 
-/* Insertions at a place come before what replaces the text there. */
+/* Insertions at an offset come before what replaces the text there. */
 static int compare(const void *a, const void *b)
 {
     const struct edit *x = a, *y = b;

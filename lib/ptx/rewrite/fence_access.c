@@ -25,7 +25,8 @@
 #include "ptx/rewrite/fence.h"
 #include "ptx/rewrite/pass.h"
 
-/* Where the address is a variable's: its place, or true with the sum in gshare$at. */
+/* Replaces the address in the brackets, which is a variable's, where the access lies in the
+ * variable. Else returns true, with the address in gshare$at. */
 static bool variable(struct fence *fence, const struct ptx_mem *mem, uint64_t bytes,
                      struct fence_span brackets)
 {

@@ -105,7 +105,7 @@ bool fence_pragma_is_harmless(const char *text)
             !strcmp(text + sizeof(mask) - 1 + strspn(text + sizeof(mask) - 1, digits), "\""));
 }
 
-/* Adds a place among the parameters of the current kernel to the report, whose memory has room for
+/* Adds a map among the parameters of the current kernel to the report, whose memory has room for
  * every kernel of the module. */
 static bool report_map(struct fence *fence, uint32_t parameter, uint32_t offset)
 {

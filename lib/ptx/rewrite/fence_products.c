@@ -184,7 +184,7 @@ static void step(struct analysis *a, uint32_t i, struct under_way *now)
     const struct ptx_inst *inst = i < a->f->ninsts ? &a->f->insts[i] : NULL;
     uint8_t *wait = &a->fence->waits[i];
 
-    /* Once there is a wait, it stays, so that what is known of a place only grows. */
+    /* Once there is a wait, it stays, so that what is known of an instruction only grows. */
     if (*wait != NO_WAIT || (all_of(now) & (inst ? touched(a, inst) : UINT64_MAX))) {
         if (*wait != COMMIT_AND_WAIT)
             *wait = now->open ? COMMIT_AND_WAIT : WAIT;
@@ -217,7 +217,7 @@ static void branch(struct analysis *a, const struct ptx_inst *inst, const struct
     }
 }
 
-/* Nobody has been at the place yet. */
+/* Nobody has been at the instruction yet. */
 static const struct under_way nowhere = {.begun = true};
 
 static void sweep(struct analysis *a)

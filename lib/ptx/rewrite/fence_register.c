@@ -97,7 +97,8 @@ bool fence_registers_begin(struct fence *fence)
 
 /* ---- What follows ---- */
 
-/* The accesses off a register, up to the place where it is written or the stretch ends. */
+/* The accesses off a register, up to the instruction that writes it or to the end of the stretch.
+ */
 struct ahead {
     bool any, always; /* always: one runs whatever the others do */
     int64_t lowest;   /* offset */

@@ -10,7 +10,7 @@
 #include "server/state/server.h"
 #include "server/state/session.h"
 
-/* The asker has just asked for what it is to have, and may be a session without a place: it gets
+/* The asker has just asked for what it is to have, and may be a session without SMs: it gets
  * all of that, or a refusal. */
 gs_status plan_request(struct device *device, struct session *asker, char text[REFUSAL_TEXT_MAX]);
 /* An operator has changed something, for all devices that are ready. about: the session whose SMs

@@ -160,8 +160,8 @@ static uint32_t scalar(const struct ptx_inst *i, uint32_t a, uint32_t b, uint32_
     // a sum past the top of u32 wraps on the device, also with .sat
     bool wraps = kind == ADD && width == 32 && !sd && r > (int64_t)UINT32_MAX;
     bool sat = i->flags & PTX_F_SAT;
-    if (width < 32) { // A saturated result is moved to its place in c; any other result keeps
-                      // the bits that it has at that place.
+    if (width < 32) { // A saturated result is moved to its bits of c; any other result keeps
+                      // the bits that it has there.
         uint32_t kept = ((1u << width) - 1) << to;
         if (sat && sd && r < 0) // a GPU treats a negative sum so
             r = INT32_MAX;

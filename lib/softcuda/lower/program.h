@@ -27,7 +27,7 @@ void exec_program_free(struct exec_program *program); // NULL is fine; no block 
 size_t exec_program_kernel_count(const struct exec_program *program);
 const struct exec_kernel *exec_program_kernel(const struct exec_program *program, size_t index);
 
-// The device gives each .global and .const variable of the module a place in device memory, and
+// The device gives each .global and .const variable of the module an address in device memory, and
 // tells all places here before anything runs: ADDRESSES by index in module->vars, 0 for variables
 // of other spaces. Then it writes the initial images; for those with addresses in them it resolves
 // struct ptx_reloc itself, with the places it gave and, for functions, exec_program_function.

@@ -6,7 +6,7 @@
 #include <string.h>
 
 struct linked {
-    char *text; // NULL: the place is free
+    char *text; // NULL: the slot is free
     size_t length;
     struct ptx_module *ptx;
     struct exec_program *program;

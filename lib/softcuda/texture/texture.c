@@ -188,7 +188,7 @@ static CUresult texture_of(struct texture *t, const CUDA_RESOURCE_DESC *resource
     linear = resource->resType == CU_RESOURCE_TYPE_LINEAR;
     t->reading = reading_of(t->image.format, desc->flags & CU_TRSF_READ_AS_INTEGER);
     t->linear = desc->filterMode == CU_TR_FILTER_MODE_LINEAR && !linear;
-    // A cube's coordinates are always normalized, and a place beyond a face is not on the next
+    // A cube's coordinates are always normalized, and a point beyond a face is not on the next
     // face.
     t->normalized = (desc->flags & CU_TRSF_NORMALIZED_COORDINATES && !linear) || t->image.cube;
     t->srgb = desc->flags & CU_TRSF_SRGB && t->reading == READ_UNSIGNED &&
