@@ -130,11 +130,32 @@ static void joins_open(struct warp *w)
     }
 }
 
+static bool are_at_one_place(const struct path *a, const struct path *b)
+{
+    return a->state == PATH_READY && b->state == PATH_READY && a->pc == b->pc &&
+           a->frame == b->frame && a->join == b->join;
+}
+
+// Makes one path of those at the same place. Lanes that were let out of a join one by one thus go
+// on together behind the next barrier, as on the hardware: programs count on it that a warp loads
+// before it stores there.
+static void merge_paths(struct warp *w)
+{
+    for (uint32_t i = 0; i + 1 < w->npaths; i++)
+        for (uint32_t k = w->npaths - 1; k > i; k--) {
+            if (!are_at_one_place(&w->paths[i], &w->paths[k]))
+                continue;
+            w->paths[i].mask |= w->paths[k].mask;
+            remove_path(w, k);
+        }
+}
+
 bool warp_choose(struct warp *w)
 {
     uint32_t index;
     if (!w->npaths)
         return false;
+    merge_paths(w);
     if (!find_ready(w, &index)) {
         // lanes that wait in a join for lanes that are blocked go on without them
         if (!w->joined)
