@@ -75,7 +75,7 @@ static void gshare_run_says_what_it_cannot_run(void)
 
     CHECK_EQUAL(
         program_run((const char *[]){"bin/gshare-run", "--help", NULL}, output, sizeof(output)), 0);
-    CHECK_TEXT(output, "usage: gshare-run PROGRAM");
+    CHECK_TEXT(output, "Usage: gshare-run PROGRAM");
     CHECK_EQUAL(program_run((const char *[]){"bin/gshare-run", "-V", NULL}, output, sizeof(output)),
                 0);
     CHECK_TEXT(output, "gshare-run " GS_VERSION_STRING);
@@ -83,6 +83,13 @@ static void gshare_run_says_what_it_cannot_run(void)
                             sizeof(output)),
                 127);
     CHECK_TEXT(output, "gshare-run: ./none-such: not found");
+    CHECK(fchmod(fd, 0600) == 0);
+    CHECK_EQUAL(program_run((const char *[]){"bin/gshare-run", file, NULL}, output, sizeof(output)),
+                126);
+    CHECK_TEXT(output, " is not a program");
+    CHECK_EQUAL(program_run((const char *[]){"bin/gshare-run", "/", NULL}, output, sizeof(output)),
+                126);
+    CHECK_TEXT(output, "gshare-run: / is not a program");
 
     CHECK(fchmod(fd, 0700) == 0 && pwrite(fd, inside, sizeof(inside), 0) > 0);
     program_run((const char *[]){"bin/gshare-run", file, NULL}, output, sizeof(output));
