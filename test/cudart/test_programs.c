@@ -99,14 +99,15 @@ static void gshare_run_says_what_it_cannot_run(void)
     CHECK_TEXT(output, "asks for an older CUDA runtime");
     CHECK(pwrite(fd, other, sizeof(other), 0) > 0);
     program_run((const char *[]){"bin/gshare-run", file, NULL}, output, sizeof(output));
-    CHECK_TEXT(output, "asks for libcufft.so.12, which gshare has not");
+    CHECK_TEXT(output, "asks for libcufft.so.12, which gshare does not have");
     CHECK(pwrite(fd, script, sizeof(script) - 1, 0) > 0);
     program_run((const char *[]){"bin/gshare-run", file, NULL}, output, sizeof(output));
     CHECK(strstr(output, "will not run on gshare") == NULL);
     close(fd);
 }
 
-/* Programs about several devices have a server of several. */
+/* Programs about several devices have a server of several, and one about a limited user has one
+ * that limits all users. */
 static void program_test(const char *name)
 {
     static const char *const arguments[] = {"--devices", "all", NULL};
@@ -118,8 +119,18 @@ static void program_test(const char *name)
 
     if (peers != NULL && device != NULL && strcmp(device, "cuda") == 0)
         test_skip("it is for the machine to say whether its devices reach each other");
-    struct server *server = strstr(name, "devices_") != NULL ? server_start(&options) : NULL;
+    const bool limited = strstr(name, "limited_user") != NULL;
+    struct server *server = NULL;
 
+    if (strstr(name, "devices_") != NULL)
+        server = server_start(&options);
+    else if (limited)
+        server = server_start(NULL);
+    if (limited)
+        CHECK_EQUAL(program_run((const char *const[]){"bin/gsctl", "set", "--default", "--user-mem",
+                                                      "64M", NULL},
+                                output, sizeof(output)),
+                    0);
     cuda_program_test("test/cudart", name);
     if (server != NULL)
         server_stop(server);
