@@ -70,6 +70,7 @@ static void gshare_run_says_what_it_cannot_run(void)
     const char *file;
     int fd = test_file_open(&file);
     static const char inside[] = "\177ELF /cudart.shm.%x", old[] = "\177ELF libcudart.so.11.0";
+    static const char driver[] = "\177ELF libcudart.so.13 libcuda.so.1";
     static const char other[] = "\177ELF libcudart.so.13 libcufft.so.12";
     static const char script[] = "#!/bin/sh\necho /cudart.shm. libcudart.so.11.0\n";
 
@@ -100,6 +101,10 @@ static void gshare_run_says_what_it_cannot_run(void)
     CHECK(pwrite(fd, other, sizeof(other), 0) > 0);
     program_run((const char *[]){"bin/gshare-run", file, NULL}, output, sizeof(output));
     CHECK_TEXT(output, "asks for libcufft.so.12, which gshare does not have");
+    CHECK(strstr(output, "libcuda.so") == NULL);
+    CHECK(pwrite(fd, driver, sizeof(driver), 0) > 0);
+    program_run((const char *[]){"bin/gshare-run", file, NULL}, output, sizeof(output));
+    CHECK_TEXT(output, "asks for libcuda.so.1, which gshare does not have");
     CHECK(pwrite(fd, script, sizeof(script) - 1, 0) > 0);
     program_run((const char *[]){"bin/gshare-run", file, NULL}, output, sizeof(output));
     CHECK(strstr(output, "will not run on gshare") == NULL);
