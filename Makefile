@@ -504,7 +504,7 @@ $(BUILD)/obj/test/cudart/test_programs.o: $(BUILD)/obj/test/cudart/programs.inc
 $(BUILD)/obj/test/cudart/test_programs.o: GS_CFLAGS += -I$(BUILD)/obj/test/cudart
 $(BUILD)/test/cudart/test_programs: $(BUILD)/obj/test/cudart/test_programs.o $(HARNESS) $(BUILD)/room/common.a $(BUILD)/lib/libgshare.so \
         $(if $(NVCC),$(CUDART_PROGRAMS:%=$(BUILD)/test/cudart/programs/%) $(if $(SANITIZE),,$(BUILD)/test/cudart/native/symbols_are_copied)) \
-        $(if $(SANITIZE),,$(BUILD)/test/cudart/runtime12)
+        $(if $(SANITIZE),,$(BUILD)/test/cudart/runtime12 $(BUILD)/test/cudart/rpath/program)
 	@mkdir -p $(@D)
 	$(call say,LINK,$@)
 	$(Q)$(LINK) -o $@ $(filter %.o %.a,$^) $(call USE_LIBGSHARE,../../lib) -lm $(LDLIBS_RT)
@@ -536,6 +536,11 @@ $(BUILD)/test/cudart/test_corpus: $(BUILD)/obj/test/cudart/test_corpus.o $(HARNE
 $(BUILD)/test/cudart/runtime12: $(BUILD)/obj/test/cudart/runtime12.o
 	@mkdir -p $(@D)
 	$(Q)$(LINK) -o $@ $< -ldl
+# The same with an RPATH that leads to another runtime, an empty one.
+$(BUILD)/test/cudart/rpath/program: $(BUILD)/obj/test/cudart/runtime12.o
+	@mkdir -p $(@D)
+	$(Q)$(CC) -shared -Wl,-soname,libcudart.so.13 -o $(@D)/libcudart.so.13 -x c /dev/null
+	$(Q)$(LINK) -o $@ $< -ldl -Wl,--no-as-needed,--disable-new-dtags,-rpath='$$ORIGIN' $(@D)/libcudart.so.13
 # The library compiled against the toolkits' prototypes: nothing of it is linked. CUDART_TOOLKIT12 is
 # version 12's cuda_runtime_api.h, of 12.9.
 CUDART_TOOLKIT12 ?= $(firstword $(wildcard /usr/local/cuda-12.9/include/cuda_runtime_api.h))

@@ -111,6 +111,21 @@ static void gshare_run_says_what_it_cannot_run(void)
     close(fd);
 }
 
+static void gshare_run_warns_of_an_rpath_to_another_runtime(void)
+{
+    char path[512];
+
+    snprintf(path, sizeof(path), "%s", test_build_path("test/cudart/rpath/program"));
+    if (access(path, X_OK) < 0)
+        test_skip("a sanitizer, whose library has to come first");
+    program_run((const char *[]){"bin/gshare-run", path, NULL}, output, sizeof(output));
+    CHECK_TEXT(output, "will not run on gshare: its RPATH leads to ");
+    CHECK_TEXT(output, "test/cudart/rpath/libcudart.so.13;");
+    snprintf(path, sizeof(path), "%s", test_build_path("test/cudart/runtime12"));
+    program_run((const char *[]){"bin/gshare-run", path, NULL}, output, sizeof(output));
+    CHECK(strstr(output, "RPATH") == NULL);
+}
+
 /* Programs about several devices have a server of several, and one about a limited user has one
  * that limits all users. */
 static void program_test(const char *name)
@@ -157,6 +172,7 @@ static const struct test tests[] = {
     TEST(a_program_of_cuda_12_runs_by_gshare_run),
     TEST(a_program_waits_longer_than_gs_attach),
     TEST(gshare_run_says_what_it_cannot_run),
+    TEST(gshare_run_warns_of_an_rpath_to_another_runtime),
 };
 
 int main(int argc, char **argv)
