@@ -111,6 +111,18 @@ static void gshare_run_says_what_it_cannot_run(void)
     close(fd);
 }
 
+static void gshare_run_refuses_without_gshares_runtime(void)
+{
+    char script[512];
+
+    snprintf(script, sizeof(script), "sed 's|^folder=.*|folder=/none-such|' %s | sh -s -- ls",
+             test_build_path("bin/gshare-run"));
+    CHECK_EQUAL(program_run((const char *[]){"bin/gshare-run", "sh", "-c", script, NULL}, output,
+                            sizeof(output)),
+                126);
+    CHECK_TEXT(output, "gshare-run: /none-such has no CUDA runtime");
+}
+
 static void gshare_run_warns_of_an_rpath_to_another_runtime(void)
 {
     char path[512];
@@ -172,6 +184,7 @@ static const struct test tests[] = {
     TEST(a_program_of_cuda_12_runs_by_gshare_run),
     TEST(a_program_waits_longer_than_gs_attach),
     TEST(gshare_run_says_what_it_cannot_run),
+    TEST(gshare_run_refuses_without_gshares_runtime),
     TEST(gshare_run_warns_of_an_rpath_to_another_runtime),
 };
 
