@@ -40,6 +40,7 @@ MANDIR   ?= $(PREFIX)/share/man
 BASHDIR  ?= $(PREFIX)/share/bash-completion/completions
 ZSHDIR   ?= $(PREFIX)/share/zsh/site-functions
 MPSDIR   ?= $(PREFIX)/share/gshare/mps
+DOCDIR   ?= $(PREFIX)/share/doc/gshare
 UNITDIR  ?= $(PREFIX)/lib/systemd/system
 USERUNITDIR ?= $(PREFIX)/lib/systemd/user
 DEVICE   ?= auto
@@ -504,7 +505,7 @@ $(BUILD)/obj/test/cudart/test_programs.o: $(BUILD)/obj/test/cudart/programs.inc
 $(BUILD)/obj/test/cudart/test_programs.o: GS_CFLAGS += -I$(BUILD)/obj/test/cudart
 $(BUILD)/test/cudart/test_programs: $(BUILD)/obj/test/cudart/test_programs.o $(HARNESS) $(BUILD)/room/common.a $(BUILD)/lib/libgshare.so \
         $(if $(NVCC),$(CUDART_PROGRAMS:%=$(BUILD)/test/cudart/programs/%) $(if $(SANITIZE),,$(BUILD)/test/cudart/native/symbols_are_copied)) \
-        $(if $(SANITIZE),,$(BUILD)/test/cudart/runtime12)
+        $(if $(SANITIZE),,$(BUILD)/test/cudart/runtime12 $(BUILD)/test/cudart/rpath/program)
 	@mkdir -p $(@D)
 	$(call say,LINK,$@)
 	$(Q)$(LINK) -o $@ $(filter %.o %.a,$^) $(call USE_LIBGSHARE,../../lib) -lm $(LDLIBS_RT)
@@ -536,6 +537,11 @@ $(BUILD)/test/cudart/test_corpus: $(BUILD)/obj/test/cudart/test_corpus.o $(HARNE
 $(BUILD)/test/cudart/runtime12: $(BUILD)/obj/test/cudart/runtime12.o
 	@mkdir -p $(@D)
 	$(Q)$(LINK) -o $@ $< -ldl
+# The same with an RPATH that leads to another runtime, an empty one.
+$(BUILD)/test/cudart/rpath/program: $(BUILD)/obj/test/cudart/runtime12.o
+	@mkdir -p $(@D)
+	$(Q)$(CC) -shared -Wl,-soname,libcudart.so.13 -o $(@D)/libcudart.so.13 -x c /dev/null
+	$(Q)$(LINK) -o $@ $< -ldl -Wl,--no-as-needed,--disable-new-dtags,-rpath='$$ORIGIN' $(@D)/libcudart.so.13
 # The library compiled against the toolkits' prototypes: nothing of it is linked. CUDART_TOOLKIT12 is
 # version 12's cuda_runtime_api.h, of 12.9.
 CUDART_TOOLKIT12 ?= $(firstword $(wildcard /usr/local/cuda-12.9/include/cuda_runtime_api.h))
@@ -839,6 +845,8 @@ USER_UNITS := $(patsubst pkgconfig/systemd/user/%.in,%,$(wildcard pkgconfig/syst
 # gshared looks for the software device in ../lib from its own folder, wherever LIBDIR is.
 SOFTDIR := $(patsubst %/,%,$(dir $(BINDIR)))/lib
 HEADERS := include/gshare.h include/gshare.hpp include/gshare_cuda.h
+# The pages for users and operators; the others are for those who change gshare.
+USER_PAGES := $(addprefix doc/,$(addsuffix .md,cublas cuda-runtime isolation json kubernetes limits metrics mps slurm softcuda trace troubleshooting))
 install: all man
 	install -d $(DESTDIR)$(BINDIR) $(DESTDIR)$(SOFTDIR) $(DESTDIR)$(LIBDIR)/pkgconfig $(DESTDIR)$(INCLUDEDIR)
 	install -m 755 $(BINS) $(DESTDIR)$(BINDIR)
@@ -874,6 +882,7 @@ install: all man
 	$(BUILD)/bin/gsctl completion bash >$(DESTDIR)$(BASHDIR)/gsctl
 	$(BUILD)/bin/gsctl completion zsh >$(DESTDIR)$(ZSHDIR)/_gsctl
 	install -D -m 755 -t $(DESTDIR)$(MPSDIR) examples/nvidia-cuda-mps-control
+	install -D -m 644 -t $(DESTDIR)$(DOCDIR) $(USER_PAGES)
 	install -d $(DESTDIR)$(UNITDIR) $(DESTDIR)$(USERUNITDIR)
 	$(foreach u,$(UNITS),sed 's|@BINDIR@|$(BINDIR)|' pkgconfig/systemd/$(u).in >$(DESTDIR)$(UNITDIR)/$(u) &&) :
 	$(foreach u,$(USER_UNITS),sed 's|@BINDIR@|$(BINDIR)|' pkgconfig/systemd/user/$(u).in >$(DESTDIR)$(USERUNITDIR)/$(u) &&) :
@@ -889,6 +898,7 @@ uninstall: man
 	        cmake/gshare/gshare-config.cmake cmake/gshare/gshare-config-version.cmake) \
 	    $(foreach n,$(MAN_SECTIONS),$(patsubst %,$(DESTDIR)$(MANDIR)/man$(n)/%,$(notdir $(filter %.$(n),$(MAN_PAGES))))) \
 	    $(DESTDIR)$(BASHDIR)/gsctl $(DESTDIR)$(ZSHDIR)/_gsctl $(DESTDIR)$(MPSDIR)/nvidia-cuda-mps-control \
+	    $(patsubst doc/%,$(DESTDIR)$(DOCDIR)/%,$(USER_PAGES)) \
 	    $(patsubst %,$(DESTDIR)$(UNITDIR)/%,$(UNITS)) $(patsubst %,$(DESTDIR)$(USERUNITDIR)/%,$(USER_UNITS))
 	cd $(BUILD)/man3 && for page in *.3; do rm -f "$(DESTDIR)$(MANDIR)/man3/$$page"; done
 

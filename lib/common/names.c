@@ -42,6 +42,18 @@ bool user_parse(const char *user, uid_t *uid)
     return true;
 }
 
+const char *user_text(char out[USER_TEXT_MAX], uid_t uid)
+{
+    char room[USER_ROOM];
+    struct passwd entry, *found = NULL;
+
+    if (getpwuid_r(uid, &entry, room, sizeof(room), &found) == 0 && found)
+        snprintf(out, USER_TEXT_MAX, "user %.32s", found->pw_name);
+    else
+        snprintf(out, USER_TEXT_MAX, "uid %u", (unsigned)uid);
+    return out;
+}
+
 const char *instance_parse(const char *text, struct instance *instance)
 {
     const char *colon = strchr(text, ':'), *name = colon ? colon + 1 : text;

@@ -19,6 +19,9 @@ struct instance {
 /* The uid of a user, given by name or number. false: there is none of that name. May ask the
  * system's user database, which takes its time. */
 bool user_parse(const char *user, uid_t *uid);
+/* The other way, for a message: "user NAME", or "uid N" where N has no name. */
+#define USER_TEXT_MAX 48u
+const char *user_text(char out[USER_TEXT_MAX], uid_t uid);
 /* True for 1 to WIRE_INSTANCE_MAX characters of [A-Za-z0-9_-]. Queue names contain the name. */
 bool instance_valid(const char *name);
 /* Reads either form; USER is a name or a number. NULL on success, else what a name may be, or that

@@ -78,7 +78,7 @@ static gs_status control_open_of(struct control *control, uid_t owner, const cha
                                  char message[REQUEST_MESSAGE_MAX])
 {
     struct control made = {.queue = -1, .owner = owner};
-    char name[WIRE_NAME_MAX];
+    char name[WIRE_NAME_MAX], user[2][USER_TEXT_MAX];
     struct stat st;
     gs_status status = GS_OK;
 
@@ -86,22 +86,21 @@ static gs_status control_open_of(struct control *control, uid_t owner, const cha
     snprintf(made.instance, sizeof(made.instance), "%s", instance);
     made.queue = mq_open(name, O_WRONLY | O_CLOEXEC);
     if (made.queue < 0 && errno == EACCES && owner != geteuid())
-        return fail(
-            message, GS_ERR_REFUSED,
-            "uid %u's gshare server '%s' does not serve uid %u; gshared --allow-users has it",
-            (unsigned)owner, instance, (unsigned)geteuid());
+        return fail(message, GS_ERR_REFUSED,
+                    "gshare server '%s' of %s does not serve %s (see gshared --allow-users)",
+                    instance, user_text(user[0], owner), user_text(user[1], geteuid()));
     if (made.queue < 0 && errno != ENOENT && errno != EACCES)
         return fail_errno(message, "mq_open of the control queue");
     if (made.queue >= 0 && fstat(made.queue, &st) < 0)
         status = fail_errno(message, "fstat of the control queue");
     else if (made.queue < 0 ? errno == EACCES : st.st_uid != owner)
         status = fail(message, GS_ERR_NO_SERVER,
-                      "no gshare server '%s' of uid %u runs: the queue %s is another user's",
-                      instance, (unsigned)owner, name);
+                      "no gshare server '%s' of %s runs: the queue %s is another user's", instance,
+                      user_text(user[0], owner), name);
     else if ((made.queue < 0 || !control_served(&made)) && owner != geteuid())
         status = fail(message, GS_ERR_NO_SERVER,
-                      "no gshare server '%s' of uid %u runs; only that user can start it", instance,
-                      (unsigned)owner);
+                      "no gshare server '%s' of %s runs; only that user can start it", instance,
+                      user_text(user[0], owner));
     else if (made.queue < 0 || !control_served(&made))
         status = fail(message, GS_ERR_NO_SERVER,
                       "no gshare server '%s' runs; start one: gshared -d --instance %s", instance,

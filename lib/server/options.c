@@ -392,13 +392,14 @@ static void value_apply(struct server_options *options, struct worker_settings *
 static void instance_take(struct server_options *options)
 {
     static struct instance instance;
+    char user[2][USER_TEXT_MAX];
     const char *wrong = instance_parse(options->instance, &instance);
 
     if (wrong)
         usage("instance name '%s': %s", options->instance, wrong);
     if (instance.owned && instance.owner != geteuid())
-        usage("instance name '%s': that is a server of uid %u, and this is uid %u",
-              options->instance, (unsigned)instance.owner, (unsigned)geteuid());
+        usage("instance name '%s': that is a server of %s, and this is %s", options->instance,
+              user_text(user[0], instance.owner), user_text(user[1], geteuid()));
     options->instance = instance.name;
 }
 

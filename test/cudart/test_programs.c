@@ -70,12 +70,13 @@ static void gshare_run_says_what_it_cannot_run(void)
     const char *file;
     int fd = test_file_open(&file);
     static const char inside[] = "\177ELF /cudart.shm.%x", old[] = "\177ELF libcudart.so.11.0";
+    static const char driver[] = "\177ELF libcudart.so.13 libcuda.so.1";
     static const char other[] = "\177ELF libcudart.so.13 libcufft.so.12";
     static const char script[] = "#!/bin/sh\necho /cudart.shm. libcudart.so.11.0\n";
 
     CHECK_EQUAL(
         program_run((const char *[]){"bin/gshare-run", "--help", NULL}, output, sizeof(output)), 0);
-    CHECK_TEXT(output, "usage: gshare-run PROGRAM");
+    CHECK_TEXT(output, "Usage: gshare-run PROGRAM");
     CHECK_EQUAL(program_run((const char *[]){"bin/gshare-run", "-V", NULL}, output, sizeof(output)),
                 0);
     CHECK_TEXT(output, "gshare-run " GS_VERSION_STRING);
@@ -83,6 +84,13 @@ static void gshare_run_says_what_it_cannot_run(void)
                             sizeof(output)),
                 127);
     CHECK_TEXT(output, "gshare-run: ./none-such: not found");
+    CHECK(fchmod(fd, 0600) == 0);
+    CHECK_EQUAL(program_run((const char *[]){"bin/gshare-run", file, NULL}, output, sizeof(output)),
+                126);
+    CHECK_TEXT(output, " is not a program");
+    CHECK_EQUAL(program_run((const char *[]){"bin/gshare-run", "/", NULL}, output, sizeof(output)),
+                126);
+    CHECK_TEXT(output, "gshare-run: / is not a program");
 
     CHECK(fchmod(fd, 0700) == 0 && pwrite(fd, inside, sizeof(inside), 0) > 0);
     program_run((const char *[]){"bin/gshare-run", file, NULL}, output, sizeof(output));
@@ -92,14 +100,46 @@ static void gshare_run_says_what_it_cannot_run(void)
     CHECK_TEXT(output, "asks for an older CUDA runtime");
     CHECK(pwrite(fd, other, sizeof(other), 0) > 0);
     program_run((const char *[]){"bin/gshare-run", file, NULL}, output, sizeof(output));
-    CHECK_TEXT(output, "asks for libcufft.so.12, which gshare has not");
+    CHECK_TEXT(output, "asks for libcufft.so.12, which gshare does not have");
+    CHECK(strstr(output, "libcuda.so") == NULL);
+    CHECK(pwrite(fd, driver, sizeof(driver), 0) > 0);
+    program_run((const char *[]){"bin/gshare-run", file, NULL}, output, sizeof(output));
+    CHECK_TEXT(output, "asks for libcuda.so.1, which gshare does not have");
     CHECK(pwrite(fd, script, sizeof(script) - 1, 0) > 0);
     program_run((const char *[]){"bin/gshare-run", file, NULL}, output, sizeof(output));
     CHECK(strstr(output, "will not run on gshare") == NULL);
     close(fd);
 }
 
-/* Programs about several devices have a server of several. */
+static void gshare_run_refuses_without_gshares_runtime(void)
+{
+    char script[512];
+
+    snprintf(script, sizeof(script), "sed 's|^folder=.*|folder=/none-such|' %s | sh -s -- ls",
+             test_build_path("bin/gshare-run"));
+    CHECK_EQUAL(program_run((const char *[]){"bin/gshare-run", "sh", "-c", script, NULL}, output,
+                            sizeof(output)),
+                126);
+    CHECK_TEXT(output, "gshare-run: /none-such has no CUDA runtime");
+}
+
+static void gshare_run_warns_of_an_rpath_to_another_runtime(void)
+{
+    char path[512];
+
+    snprintf(path, sizeof(path), "%s", test_build_path("test/cudart/rpath/program"));
+    if (access(path, X_OK) < 0)
+        test_skip("a sanitizer, whose library has to come first");
+    program_run((const char *[]){"bin/gshare-run", path, NULL}, output, sizeof(output));
+    CHECK_TEXT(output, "will not run on gshare: its RPATH leads to ");
+    CHECK_TEXT(output, "test/cudart/rpath/libcudart.so.13;");
+    snprintf(path, sizeof(path), "%s", test_build_path("test/cudart/runtime12"));
+    program_run((const char *[]){"bin/gshare-run", path, NULL}, output, sizeof(output));
+    CHECK(strstr(output, "RPATH") == NULL);
+}
+
+/* Programs about several devices have a server of several, and one about a limited user has one
+ * that limits all users. */
 static void program_test(const char *name)
 {
     static const char *const arguments[] = {"--devices", "all", NULL};
@@ -111,8 +151,18 @@ static void program_test(const char *name)
 
     if (peers != NULL && device != NULL && strcmp(device, "cuda") == 0)
         test_skip("it is for the machine to say whether its devices reach each other");
-    struct server *server = strstr(name, "devices_") != NULL ? server_start(&options) : NULL;
+    const bool limited = strstr(name, "limited_user") != NULL;
+    struct server *server = NULL;
 
+    if (strstr(name, "devices_") != NULL)
+        server = server_start(&options);
+    else if (limited)
+        server = server_start(NULL);
+    if (limited)
+        CHECK_EQUAL(program_run((const char *const[]){"bin/gsctl", "set", "--default", "--user-mem",
+                                                      "64M", NULL},
+                                output, sizeof(output)),
+                    0);
     cuda_program_test("test/cudart", name);
     if (server != NULL)
         server_stop(server);
@@ -134,6 +184,8 @@ static const struct test tests[] = {
     TEST(a_program_of_cuda_12_runs_by_gshare_run),
     TEST(a_program_waits_longer_than_gs_attach),
     TEST(gshare_run_says_what_it_cannot_run),
+    TEST(gshare_run_refuses_without_gshares_runtime),
+    TEST(gshare_run_warns_of_an_rpath_to_another_runtime),
 };
 
 int main(int argc, char **argv)

@@ -264,16 +264,16 @@ static void a_setting_that_changes_nothing_says_so(void)
     GSCTL_OK("set", id, "--weight", "3");
     CHECK_EQUAL(strlen(output), 0);
     GSCTL_OK("set", id, "--weight", "3");
-    CHECK_TEXT(output, "nothing has changed");
+    CHECK_TEXT(output, "nothing has changed: this is set already");
     /* What is set for everybody is tighter: the session gets nothing by this. */
     GSCTL_OK("set", "--default", "--class", "normal");
     GSCTL_OK("set", id, "--class", "latency");
-    CHECK_TEXT(output, "has what it had");
+    CHECK_TEXT(output, "set, but nothing changes for session");
     GSCTL_OK("set", "--default", "--unset", "class");
     GSCTL_OK("set", id, "--class", "best-effort");
     CHECK_EQUAL(strlen(output), 0);
     GSCTL_OK("set", "--default", "--unset", "mem");
-    CHECK_TEXT(output, "nothing has changed");
+    CHECK_TEXT(output, "nothing has changed: this is not set");
     GSCTL_OK("set", "--user", "4711", "--mem", "64M");
     CHECK_EQUAL(strlen(output), 0);
     CHECK_OK(gs_detach(session));

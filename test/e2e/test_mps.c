@@ -235,12 +235,12 @@ static void a_limit_without_effect_says_so(void)
     CHECK(setenv("CUDA_MPS_PINNED_DEVICE_MEM_LIMIT", "0=64M", 1) == 0);
     session = attach();
     MPS_OK(line("set_active_thread_percentage %d 50", (int)getpid(), 0));
-    CHECK_TEXT(output, "has what it had: its own request or another limit is tighter");
+    CHECK_TEXT(output, ": its own request or another limit is tighter");
     MPS_OK(line("set_device_pinned_mem_limit %d 0 128M", (int)getpid(), 0));
-    CHECK_TEXT(output, "has what it had");
+    CHECK_TEXT(output, "set, but nothing changes for session");
     MPS_PRINTS(line("set_device_pinned_mem_limit %d 0 32M", (int)getpid(), 0), "");
     MPS_OK("set_default_active_thread_percentage 40");
-    CHECK_TEXT(output, "set, but the session there is has what it had: requests, environments");
+    CHECK_TEXT(output, "set, but nothing changes for the one session: requests, environments");
     MPS_PRINTS("set_default_active_thread_percentage 10", "10.0\n");
     CHECK_OK(gs_detach(session));
     server_stop(server);

@@ -204,7 +204,7 @@ static void asker_run(void *argument)
     CHECK_STATUS(attach_to("no-such-user:x", &session), GS_ERR_INVALID_VALUE);
     CHECK_TEXT(gs_last_error_message(), "no such user");
     CHECK_EQUAL(program_run(start, output, sizeof(output)), 2);
-    CHECK_TEXT(output, "a server of uid 0");
+    CHECK_TEXT(output, "a server of user root");
 }
 
 static void lone_server_run(void *argument)
@@ -294,7 +294,7 @@ static void each_user_lists_the_servers_that_serve_it_and_root_lists_all(void)
     CHECK(strstr(output, its) == NULL);
     its[strlen(its) - 1] = '\0';
     CHECK_EQUAL(program_run(status, output, sizeof(output)), 3);
-    CHECK_TEXT(output, "of uid 65534 runs; only that user can start it");
+    CHECK_TEXT(output, "of user nobody runs; only that user can start it");
     server_stop(server);
 }
 

@@ -43,6 +43,8 @@ static void what_is_wrong_is_named_with_file_line_key_value_and_limit(void)
         {"[server]\nmem-limit = 1M\n", "line 2: mem-limit = 1M: bytes, 2M at least, or whole K"},
         {"\n[server]\nallow-users = root,no-such-user-here\n",
          "line 3: allow-users = ...no-such-user-here: there is no such user"},
+        {"[server]\nallow-users = no-such-user-here\n",
+         "line 2: allow-users = no-such-user-here: there is no such user"},
         {"[server]\nmetrics = localhost:9\n", "line 2: metrics = localhost:9: ADDR:PORT, both in"},
         {"[server]\nmetrics = 70000\n", "line 2: metrics = 70000: ADDR:PORT"},
         {"[server]\ncolour = red\n",

@@ -472,11 +472,15 @@ static void threads_that_wait_for_one_that_trapped_are_ended(void)
     CHECK_OK(gs_memset(idle, memory, 0x5a, sizeof(word)));
     for (unsigned round = 0; round < 4; round++) {
         struct scene s = scene_with(traps_ptx, round % 2);
+        gs_fault fault = GS_FAULT_INIT;
+
         CHECK_OK(gs_memset(s.session, s.memory, 0, 4096));
         run(&s, "alone", 64);
         while (round / 2 && gs_stream_query(s.session, NULL) == GS_NOT_READY)
             test_pause();
-        fault_is(s.session, GS_FAULT_TRAP, "alone", "ended 1 threads");
+        fault_is(s.session, GS_FAULT_TRAP, "alone", "ended 1 thread");
+        CHECK_OK(gs_last_fault(s.session, &fault));
+        CHECK(strstr(fault.message, "threads") == NULL);
         CHECK_STATUS(gs_detach(s.session), GS_ERR_FAULT);
         server_wait_tenants(server, 1, 20000);
     }

@@ -140,6 +140,8 @@ def wrong_launches_raise():
             module.kernel("fill", "ptr", "u64", "u32")
         with raises(Status.ERR_PARAMS, "fill has 3 parameters, not 1"):
             module.kernel("fill", "ptr")
+        with raises(TypeError, "no type of a parameter: 'pointer'; there are ptr, bool"):
+            module.kernel("fill", "pointer", "u32", "u32")
         with raises(TypeError, "name the kernel's types"):
             module.kernel("fill").launch(1, 32, out, 7, 100)
         with raises(Status.ERR_PARAMS, "3 parameters"):

@@ -90,6 +90,15 @@ static void an_instance_may_name_its_user(void **state)
         assert_non_null(instance_parse(wrong[i], &instance));
 }
 
+static void a_user_is_told_by_name(void **state)
+{
+    char text[USER_TEXT_MAX];
+
+    (void)state;
+    assert_string_equal(user_text(text, 0), "user root");
+    assert_string_equal(user_text(text, UINT32_MAX - 1), "uid 4294967294");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -97,6 +106,7 @@ int main(void)
         cmocka_unit_test(a_reply_queues_name_does_not_tell_its_token),
         cmocka_unit_test(the_longest_instance_fits),
         cmocka_unit_test(an_instance_may_name_its_user),
+        cmocka_unit_test(a_user_is_told_by_name),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

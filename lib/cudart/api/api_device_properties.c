@@ -202,7 +202,7 @@ CUDART_API cudaError_t cudaGetDeviceProperties(struct cudaDeviceProp *p, int num
     memset(p, 0, sizeof(*p));
     snprintf(p->name, sizeof(p->name), "%s", desc->device_name);
     uuid_fill(&p->uuid, desc->device_uuid);
-    p->totalGlobalMem = desc->mem_limit ? desc->mem_limit : desc->device_memory;
+    p->totalGlobalMem = device_memory_total();
     for (int i = 0; i < 3; i++) {
         p->maxThreadsDim[i] = (int)desc->max_block_dim[i];
         p->maxGridSize[i] = (int)desc->max_grid_dim[i];

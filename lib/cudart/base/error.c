@@ -67,6 +67,16 @@ static void fault_report(gs_session session)
         report_error("the session has ended: kernel %s: %s", fault.kernel, fault.message);
 }
 
+/* CUDA has one code for a limit of the session, one of its user, and a device that all tenants
+ * fill. A program that tries sizes out gets one line. */
+static void out_of_memory_report(void)
+{
+    static atomic_flag told = ATOMIC_FLAG_INIT;
+
+    if (!atomic_flag_test_and_set(&told))
+        report_error("out of memory: %s", gs_last_error_message());
+}
+
 /* The number of the session's end; -1: there is none. */
 static int end_find(gs_session session)
 {
@@ -130,9 +140,11 @@ cudaError_t error_of(gs_session session, gs_status status)
         return cudaErrorNotReady;
     case GS_ERR_INVALID_HANDLE:
         return cudaErrorInvalidResourceHandle;
-    case GS_ERR_NO_MEMORY:
-    case GS_ERR_NO_DEVICE_MEMORY:
     case GS_ERR_QUOTA:
+    case GS_ERR_NO_DEVICE_MEMORY:
+        out_of_memory_report();
+        return cudaErrorMemoryAllocation;
+    case GS_ERR_NO_MEMORY:
     case GS_ERR_LIMIT:
         return cudaErrorMemoryAllocation;
     case GS_ERR_NO_SERVER:

@@ -340,6 +340,16 @@ unsigned device_sm_count(void)
                : device_here()->desc.sm_count;
 }
 
+uint64_t device_memory_total(void)
+{
+    const gs_session_desc *desc = &device_here()->desc;
+    size_t total;
+
+    if (gs_mem_info(device_session(), NULL, &total) == GS_OK)
+        return total;
+    return desc->mem_limit != 0 ? desc->mem_limit : desc->device_memory;
+}
+
 int device_attribute(enum cudaDeviceAttr attribute)
 {
     int value = 0;

@@ -104,6 +104,9 @@ void device_set_cache_config(enum cudaFuncCache config);
 void device_set_limit(enum cudaLimit limit, size_t value);
 /* The number of SMs that the attached session's kernels may run on now. */
 unsigned device_sm_count(void);
+/* Bytes of device memory that the attached session may hold now, by its own limit and its user's.
+ * Asks the server. */
+uint64_t device_memory_total(void);
 /* The most blocks that a cluster may have on each device that has clusters at all. */
 #define PORTABLE_CLUSTER_BLOCKS 8u
 static inline unsigned device_cluster_blocks(void)

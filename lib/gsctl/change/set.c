@@ -107,10 +107,9 @@ static void sessions_remark(const struct ctl_set *request, const struct rows *be
     }
     if (same && !changed)
         snprintf(remark, REQUEST_MESSAGE_MAX,
-                 "set, but %s what %s had: requests, environments or other limits are tighter; see "
-                 "gsctl explain SESSION",
-                 same == 1 ? "the session there is has" : "the sessions there are have",
-                 same == 1 ? "it" : "they");
+                 "set, but nothing changes for %s: requests, environments or other limits are "
+                 "tighter; see gsctl explain SESSION",
+                 same == 1 ? "the one session" : "any session");
 }
 
 /* The same of a setting for one session. */
@@ -119,7 +118,7 @@ static void session_remark(const struct ctl_row *before, const struct ctl_row *a
 {
     if (has_the_same(before, after))
         snprintf(remark, REQUEST_MESSAGE_MAX,
-                 "set, but session %llu has what it had: its own request or another limit is "
+                 "set, but nothing changes for session %llu: its own request or another limit is "
                  "tighter; see gsctl explain %llu",
                  row_id(after), row_id(after));
 }
@@ -146,7 +145,9 @@ gs_status settings_make(struct control *control, struct ctl_set *request,
     /* The change is made, whether or not the server can say what came of it. */
     if (!*remark && row_of(control, request, &after, message) == GS_OK) {
         if (!memcmp(&before.set, &after.set, sizeof(before.set)))
-            snprintf(remark, REQUEST_MESSAGE_MAX, "%s", set_already);
+            snprintf(remark, REQUEST_MESSAGE_MAX, "%s",
+                     request->settings.fields ? set_already
+                                              : "nothing has changed: this is not set");
         else if (of_several && comparable && rows_read(control, &rows_after, message) == GS_OK)
             sessions_remark(request, &rows_before, &rows_after, remark);
         else if (request->target == CTL_TENANT && comparable)

@@ -73,9 +73,10 @@ static void summary_print(const struct trace_model *model, const struct command_
         tenants += model->tenant[i].wanted;
         launches += model->tenant[i].wanted ? model->tenant[i].launches : 0;
     }
-    fprintf(stderr, "gsctl: %s%s%s: %.1f s, %zu tenant%s, %llu launches, %zu events\n", file,
+    fprintf(stderr, "gsctl: %s%s%s: %.1f s, %zu tenant%s, %llu launch%s, %zu event%s\n", file,
             *file && *picture ? ", " : "", picture, (double)(log->end_ns - log->begin_ns) * 1e-9,
-            tenants, tenants == 1 ? "" : "s", (unsigned long long)launches, log->count);
+            tenants, tenants == 1 ? "" : "s", (unsigned long long)launches,
+            launches == 1 ? "" : "es", log->count, log->count == 1 ? "" : "s");
     if (options->tenant_count && !tenants)
         fputs("gsctl: nobody of --tenant was there: gsctl ps shows sessions, processes and users\n",
               stderr);

@@ -30,15 +30,21 @@ for _name, _numpy, _code, _kind in (
     _BY_NAME[_name] = _BY_NAME[_numpy] = Type(_name, _code, _size, f"{_kind}{_size}")
 
 
-def element_type(spec):
-    """The Type that "f32", "float32", numpy.float32 or a dtype in the machine's byte order names."""
+def _type_named(spec):
+    """The Type that a spec of element_type names, or None."""
     if isinstance(spec, Type):
         return spec
     name = spec if isinstance(spec, str) else getattr(spec, "name", None) or getattr(spec, "__name__", "")
     name = name.rstrip("_")  # numpy.bool_
-    if name not in _BY_NAME or not getattr(spec, "isnative", True):
+    return _BY_NAME.get(name) if getattr(spec, "isnative", True) else None
+
+
+def element_type(spec):
+    """The Type that "f32", "float32", numpy.float32 or a dtype in the machine's byte order names."""
+    kind = _type_named(spec)
+    if kind is None:
         raise TypeError(f"no type of array elements: {spec!r}; there are {', '.join(sorted(_BY_NAME))}")
-    return _BY_NAME[name]
+    return kind
 
 
 def type_of_view(view):
@@ -72,7 +78,11 @@ class Parameter:
             self._class = spec
             self.name, self.size = spec.__name__, ctypes.sizeof(spec)
         else:
-            kind = _BY_NAME["u64"] if self._pointer else element_type(spec)
+            kind = _BY_NAME["u64"] if self._pointer else _type_named(spec)
+            if kind is None:
+                names = ", ".join(["ptr", *sorted(_BY_NAME)])
+                raise TypeError(f"no type of a parameter: {spec!r}; there are {names}, and ctypes' structures, "
+                                "unions and arrays")
             self.name, self.size, self._code = spec if self._pointer else kind.name, kind.size, kind.code
 
     def pack(self, value):

@@ -29,7 +29,8 @@ bool user_list_parse(struct user_list *list, const char *text, char *error, size
             return false;
         }
         if (!user_parse(user, &list->user[list->count++])) {
-            snprintf(error, error_size, "...%.40s: there is no such user", user);
+            snprintf(error, error_size, "%s%.40s: there is no such user",
+                     list->count > 1 || *rest ? "..." : "", user);
             return false;
         }
     }

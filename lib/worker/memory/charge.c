@@ -12,16 +12,17 @@
 static gs_status refuse(struct job *job, const struct amount *amount, const char *whose,
                         uint64_t used, uint64_t limit)
 {
-    char text[5][SIZE_TEXT_MAX];
+    char text[3][SIZE_TEXT_MAX], counted[2 * SIZE_TEXT_MAX + 32] = "";
 
+    if (amount->size != amount->asked)
+        snprintf(counted, sizeof(counted), ", counted in pieces of %s as %s",
+                 size_exact(text[0], amount->granularity), size_exact(text[1], amount->size));
     job->refused.asked = amount->asked;
     job->refused.used = used;
     job->refused.limit = limit;
-    return job_fail(job, GS_ERR_QUOTA,
-                    "%s wanted, counted in pieces of %s as %s; %s of %s limit of %s are in use",
-                    size_exact(text[0], amount->asked), size_exact(text[1], amount->granularity),
-                    size_exact(text[2], amount->size), size_exact(text[3], used), whose,
-                    size_exact(text[4], limit));
+    return job_fail(job, GS_ERR_QUOTA, "%s wanted%s; %s of %s limit of %s are in use",
+                    size_exact(text[0], amount->asked), counted, size_exact(text[1], used), whose,
+                    size_exact(text[2], limit));
 }
 
 gs_status charge(struct job *job, const struct amount *amount, bool user_too)

@@ -129,9 +129,10 @@ static void what_happened(const struct told *told, bool stray, char *text, size_
                  kernel, told->line, in[0] ? ", in " : "", in, told->address);
     else
         snprintf(text, size,
-                 "kernel %.63s: %s in line %" PRIu32 " of the PTX%s%.40s ended %" PRIu64 " threads",
+                 "kernel %.63s: %s in line %" PRIu32 " of the PTX%s%.40s ended %" PRIu64
+                 " thread%s",
                  kernel, told->what == FAULT_ASSERT ? "a failed assertion" : "a trap", told->line,
-                 in[0] ? ", in " : "", in, told->count);
+                 in[0] ? ", in " : "", in, told->count, told->count == 1 ? "" : "s");
 }
 
 /* Ends the session for what its note tells. */
