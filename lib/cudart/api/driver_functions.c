@@ -379,6 +379,7 @@ static enum driver_error cuTensorMapEncodeTiled_v12000(gs_tensor_map *map, int t
 
 /* ---- Functions by name ----------------------------------------------------------------------- */
 
+#define PER_THREAD_SINCE   7000u
 #define PER_THREAD_STREAMS 2u /* CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM */
 
 static enum driver_error cuGetProcAddress_v12000(const char *name, driver_function *function,
@@ -437,6 +438,15 @@ static const struct {
 #undef ROW
 };
 
+/* The version since when the function is there: those for per-thread streams came later. */
+static unsigned since(size_t row, bool per_thread)
+{
+    const bool own = per_thread && functions[row].per_thread != functions[row].function;
+
+    return own && functions[row].version < PER_THREAD_SINCE ? PER_THREAD_SINCE
+                                                            : functions[row].version;
+}
+
 enum cudaDriverEntryPointQueryResult driver_function_find(const char *name, unsigned version,
                                                           bool per_thread, driver_function *found)
 {
@@ -446,7 +456,7 @@ enum cudaDriverEntryPointQueryResult driver_function_find(const char *name, unsi
     for (size_t i = 0; i < sizeof(functions) / sizeof(functions[0]); i++) {
         if (strcmp(functions[i].name, name) != 0)
             continue;
-        if (functions[i].version <= version) {
+        if (since(i, per_thread) <= version) {
             *found = per_thread ? functions[i].per_thread : functions[i].function;
             result = cudaDriverEntryPointSuccess;
         } else if (result == cudaDriverEntryPointSymbolNotFound) {
