@@ -19,6 +19,24 @@
 /* deep(out, levels, unused) stores the sum of 1 ... levels, by so many levels of recursion. */
 EMBED_TEXT(deep_ptx, DEEP_PTX)
 
+/* The same by a function that stores to a variable of its caller, and has 120 bytes of its own. The
+ * fence puts the variables of such functions into one of the kernel's. */
+static const char told_ptx[] = PTX_HEAD
+    ".func tell(.param .b64 to, .param .b32 n)\n"
+    "{ .reg .b64 %d<3>; .reg .b32 %r<3>; .reg .pred %p; .local .align 8 .b8 own[120];\n"
+    "ld.param.b64 %d1, [to]; ld.param.b32 %r1, [n]; mov.u64 %d2, own; cvta.local.u64 %d2, %d2;\n"
+    "st.local.b32 [own], 0; setp.eq.u32 %p, %r1, 0; @%p bra bottom; sub.u32 %r2, %r1, 1;\n"
+    "{ .param .b64 p; .param .b32 q; st.param.b64 [p], %d2; st.param.b32 [q], %r2;\n"
+    "call tell, (p, q); }\n"
+    "bottom: ld.local.b32 %r2, [own]; add.u32 %r2, %r2, %r1; st.b32 [%d1], %r2; ret; }\n"
+    ".visible .entry deep(.param .u64 out, .param .u64 levels, .param .u64 unused)\n"
+    "{ .reg .b64 %d<4>; .reg .b32 %r<3>; .local .align 8 .b8 sum[8];\n"
+    "ld.param.u64 %d1, [out]; cvta.to.global.u64 %d1, %d1; ld.param.u32 %r1, [levels];\n"
+    "mov.u64 %d2, sum; cvta.local.u64 %d2, %d2;\n"
+    "{ .param .b64 p; .param .b32 q; st.param.b64 [p], %d2; st.param.b32 [q], %r1;\n"
+    "call tell, (p, q); }\n"
+    "ld.local.b32 %r2, [sum]; st.global.u32 [%d1], %r2; ret; }\n";
+
 struct tenant {
     gs_session session;
     gs_stream stream;
@@ -26,7 +44,7 @@ struct tenant {
     gs_devptr out;
 };
 
-static struct tenant tenant_begin(const struct server *server)
+static struct tenant tenant_begin_with(const struct server *server, const char *text)
 {
     struct tenant t;
     gs_module module;
@@ -34,9 +52,14 @@ static struct tenant tenant_begin(const struct server *server)
     CHECK_OK(server_attach(server, &t.session));
     CHECK_OK(gs_stream_create(t.session, NULL, &t.stream));
     CHECK_OK(gs_malloc(t.session, sizeof(uint32_t), &t.out));
-    CHECK_OK(gs_module_load(t.session, deep_ptx, strlen(deep_ptx), &module));
+    CHECK_OK(gs_module_load(t.session, text, strlen(text), &module));
     t.deep = kernels_get(module, "deep");
     return t;
+}
+
+static struct tenant tenant_begin(const struct server *server)
+{
+    return tenant_begin_with(server, deep_ptx);
 }
 
 static gs_status dive_begin(const struct tenant *t, uint64_t levels)
@@ -85,6 +108,20 @@ static void kernels_go_as_deep_as_was_asked_for(const char *mode)
     CHECK_STATUS(gs_kernel_stack(t.session, UINT64_MAX), GS_ERR_INVALID_VALUE);
     CHECK_TEXT(gs_last_error_message(), "more than the driver gives a thread");
     dive(&t, 100);
+    CHECK_OK(gs_detach(t.session));
+    server_stop(server);
+}
+
+/* With the fence the stack is larger by what the fence takes of it. */
+static void variables_of_callers_leave_as_many_levels(const char *mode)
+{
+    struct server *server = server_in_mode(mode);
+    struct tenant t = tenant_begin_with(server, told_ptx);
+
+    dive(&t, 3);
+    dive(&t, 7); /* in 1 KiB */
+    CHECK_OK(gs_kernel_stack(t.session, 2 * KIB));
+    dive(&t, 7);
     CHECK_OK(gs_detach(t.session));
     server_stop(server);
 }
@@ -246,6 +283,7 @@ static void what_it_took_is_given_back_without_sessions(const char *mode)
 }
 
 BOTH(kernels_go_as_deep_as_was_asked_for)
+BOTH(variables_of_callers_leave_as_many_levels)
 BOTH(launches_that_came_before_go_deeper_too)
 BOTH(it_changes_between_launches_of_the_session)
 BOTH(neighbours_go_on)
@@ -258,6 +296,7 @@ BOTH(what_it_took_is_given_back_without_sessions)
 
 static const struct test tests[] = {
     TESTS_OF(kernels_go_as_deep_as_was_asked_for),
+    TESTS_OF(variables_of_callers_leave_as_many_levels),
     TESTS_OF(launches_that_came_before_go_deeper_too),
     TESTS_OF(it_changes_between_launches_of_the_session),
     TESTS_OF(neighbours_go_on),

@@ -1083,7 +1083,8 @@ static void frames_have_room_for_the_longest_chain(void **state)
 
     (void)state;
     assert_int_equal(report.fence.stack_line, 0);
-    expect_text(out, "gshare$stack[144];", true); /* 32 of k, 64 of h, 48 of g */
+    expect_text(out, "gshare$stack[144];", true);  /* 32 of k, 64 of h, 48 of g */
+    assert_int_equal(report.fence.stack_bytes, 0); /* the compiler knows how deep it gets */
     expect_text(out, "\tcall h, (gshare$bottom, gshare$top);\n", true);
     expect_text(out, "\tcall g, (gshare$bottom, gshare$top, 7);\n", true);
     expect_text(out, "gshare$over", false);
@@ -1103,6 +1104,7 @@ static void a_frame_without_room_is_a_fault(void **state)
     (void)state;
     assert_int_equal(report.fence.stack_line, 0);
     expect_text(out, "gshare$stack[544];", true);
+    assert_int_equal(report.fence.stack_bytes, 544);
     expect_text(out,
                 "\tsub.u32 gshare$place, gshare$top, gshare$bottom;\n"
                 "\tsetp.gt.u32 gshare$over, gshare$place, 544;\n"
@@ -1177,6 +1179,8 @@ static void a_call_by_address_gives_a_frame(void **state)
     (void)state;
     assert_int_equal(report.fence.stack_line, 0);
     expect_text(out, "gshare$to, (gshare$bottom, gshare$top, p), q;", true);
+    expect_text(out, "gshare$stack[32];", true);
+    assert_int_equal(report.fence.stack_bytes, 32);
     expect_text(out, ".func g(.reg .b32 gshare$bottom, .reg .b32 gshare$frame, .param .b64 gp)",
                 true);
     expect_text(out, "\tcall g, (gshare$bottom, gshare$top, %d1);\n", true);

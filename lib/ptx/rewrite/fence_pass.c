@@ -242,6 +242,8 @@ static bool take_module(struct fence *fence)
         return false;
     fence_find_generic(fence);
     fence->frames_bytes = fence_frames_bytes(fence->m);
+    fence->report->stack_bytes =
+        fence->frames_bytes && reach_is_deep(&fence->reach) ? fence->frames_bytes : 0;
     fence->gets_locals = calloc((size_t)fence->m->nfuncs + 1, sizeof(*fence->gets_locals));
     if (!fence->gets_locals || (fence->generic[PTX_SPACE_LOCAL] && !fence_escapes(fence)))
         return false;

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define MOST_ROUNDS 64u /* of calls, one within the other, that reach_is_deep follows */
+
 static uint32_t target(const struct ptx_func *f)
 {
     return f->alias ? f->alias->id : f->id;
@@ -189,4 +191,39 @@ void reach_owner(struct reach *r, uint32_t *owner)
     free(first);
     free(callees);
     free(queue);
+}
+
+/* Ends all nodes that call none but nodes that have ended. Returns how many these are. */
+static uint32_t end_nodes(const struct reach *r, bool *ended, bool *waits)
+{
+    uint32_t count = 0;
+
+    memset(waits, 0, r->nodes * sizeof(*waits));
+    for (size_t i = 0; i < r->count; i++)
+        waits[r->calls[i].from] |= !ended[r->calls[i].to];
+    for (uint32_t i = 0; i < r->nodes; i++) {
+        count += !ended[i] && !waits[i];
+        ended[i] |= !waits[i];
+    }
+    return count;
+}
+
+bool reach_is_deep(struct reach *r)
+{
+    bool *ended = calloc(2 * (size_t)r->nodes + 1, sizeof(*ended)), deep = false;
+    uint32_t left = r->nodes, now;
+
+    if (!ended) {
+        r->failed = true;
+        return false;
+    }
+    for (size_t i = 0; i < r->count; i++)
+        deep |= r->calls[i].to == r->nodes - 1; /* by address */
+    for (unsigned round = 0; left && !deep; round++) {
+        now = end_nodes(r, ended, ended + r->nodes);
+        left -= now;
+        deep = !now || round == MOST_ROUNDS;
+    }
+    free(ended);
+    return deep;
 }

@@ -29,5 +29,8 @@ void reach_spread(struct reach *reach, uint32_t *cause);
 /* OWNER, by ptx_func.id: some functions hold an id of their own, the others REACH_NONE. Afterwards
  * each holds the id of the only one of them that can call it, REACH_SEVERAL, or REACH_NONE. */
 void reach_owner(struct reach *reach, uint32_t *owner);
+/* Whether some chain of calls has no length that the text tells: one by address, or recursion. Of
+ * chains of more than 64 calls that is taken for granted. */
+bool reach_is_deep(struct reach *reach);
 
 #endif

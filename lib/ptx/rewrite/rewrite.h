@@ -179,6 +179,9 @@ struct ptx_fence_report {
 #define FENCE_STACK_REASON                                                                         \
     "a store by a pointer that may lead into a caller's stack; let the function be inlined "       \
     "(__forceinline__), and compile with optimization and without -G"
+    /* The bytes that the fence takes of the stack of a kernel whose calls have no depth that the
+     * compiler can tell; 0: there is none, or the fence takes nothing. */
+    uint64_t stack_bytes;
     bool textures; /* it has FENCE_TEXTURES, see texture_table.h */
     bool large;    /* some function may take the compiler GiBs: compile one at a time */
     bool indexed;  /* accesses reach up to FENCE_REACH further from the window */

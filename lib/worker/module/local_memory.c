@@ -26,25 +26,42 @@
 #include "worker/submit/graph.h"
 #include "worker/submit/graph_cache.h"
 
-#define STACK_BYTES UINT64_C(1024) /* cudaLimitStackSize as CUDA has it */
-#define FORMER_MS   2000u          /* how long a former worker may still have memory */
-#define RETRY_MS    20u
+#define STACK_BYTES  UINT64_C(1024) /* cudaLimitStackSize as CUDA has it */
+/* By so much the frames of a chain of calls may be larger with the fence: a frame of 24 bytes was
+ * seen to become one of 32. */
+#define FRAME_GROWTH 512u
+/* Variables of more bytes are most likely the kernel's own, for which the driver makes room. */
+#define MOST_FRAMES  8192u
+#define FORMER_MS    2000u /* how long a former worker may still have memory */
+#define RETRY_MS     20u
 
 /* The context's limit. The quiet thread. */
 static uint64_t stack_now = STACK_BYTES;
+
+/* That the device can have at a time. */
+static uint64_t device_threads(void)
+{
+    const struct link_device *device = &worker->info;
+
+    return (uint64_t)device->sm_count *
+           (uint64_t)device->attribute[CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR];
+}
+
+static bool local_memory_fits(const struct session *session, uint64_t bytes)
+{
+    const uint64_t threads = device_threads(), limit = memory_limits(session).driver;
+
+    return !limit || session->resume || !threads || bytes <= limit / threads;
+}
 
 /* Whether the session may have something that takes so many bytes for each thread of the device. If
  * not, the job has failed. */
 static gs_status local_memory_admit(struct job *job, const char *what, uint64_t bytes)
 {
-    const struct link_device *device = &worker->info;
-    const uint64_t threads =
-        (uint64_t)device->sm_count *
-        (uint64_t)device->attribute[CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR];
-    const uint64_t limit = memory_limits(job->session).driver;
+    const uint64_t threads = device_threads(), limit = memory_limits(job->session).driver;
     char most[SIZE_TEXT_MAX];
 
-    if (!limit || job->session->resume || !threads || bytes <= limit / threads)
+    if (local_memory_fits(job->session, bytes))
         return GS_OK;
     return job_fail(job, GS_ERR_LIMIT,
                     "%s takes %" PRIu64 " bytes for each of the %" PRIu64
@@ -60,24 +77,49 @@ gs_status local_memory_check(struct job *job, uint32_t bytes)
 
 /* ---- The stack ------------------------------------------------------------------------------- */
 
-static gs_status stack_raise(struct job *job, uint64_t bytes)
+static CUresult limit_raise(uint64_t bytes)
 {
     const struct link_message raised = {.op = LINK_NEEDS_RECYCLING, .slot = LINK_SLOT_NONE};
-    CUresult result;
+    CUresult result = CUDA_SUCCESS;
 
     if (bytes <= stack_now)
-        return GS_OK;
+        return result;
     result = DRV(cuCtxSetLimit, CU_LIMIT_STACK_SIZE, bytes);
+    if (result)
+        return result;
+    if (stack_now == STACK_BYTES)
+        link_send(&raised, -1);
+    stack_now = bytes;
+    return result;
+}
+
+static gs_status stack_raise(struct job *job, uint64_t bytes)
+{
+    const CUresult result = limit_raise(bytes);
+
     if (result == CUDA_ERROR_INVALID_VALUE)
         return job_fail(job, GS_ERR_INVALID_VALUE,
                         "a stack of %" PRIu64 " bytes is more than the driver gives a thread",
                         bytes);
-    if (result)
-        return job_fail_driver(job, result);
-    if (stack_now == STACK_BYTES)
-        link_send(&raised, -1);
-    stack_now = bytes;
-    return GS_OK;
+    return result ? job_fail_driver(job, result) : GS_OK;
+}
+
+/* Adds what the fence takes to a stack of which the program has so many bytes. */
+static void fence_stack_raise(const struct session *session, uint64_t bytes)
+{
+    bytes += session->module.fence_stack;
+    if (local_memory_fits(session, bytes))
+        limit_raise(bytes);
+}
+
+void stack_make_up(struct session *session, uint64_t frames)
+{
+    const uint64_t bytes = (frames < MOST_FRAMES ? frames : MOST_FRAMES) + FRAME_GROWTH;
+
+    if (!frames || bytes <= session->module.fence_stack)
+        return;
+    session->module.fence_stack = (uint32_t)bytes;
+    fence_stack_raise(session, session->module.stack ? session->module.stack : STACK_BYTES);
 }
 
 static const struct job_kind job_kernel_stack_there = {
@@ -101,6 +143,8 @@ static void kernel_stack_work(struct job *job)
 
     if (job->status != GS_OK || stack_raise(job, bytes) != GS_OK)
         return;
+    if (session->module.fence_stack)
+        fence_stack_raise(session, bytes);
     /* The session has nothing on the device, and its new work waits. */
     graph_caches_clear(session);
     graphs_renew(session);

@@ -13,6 +13,11 @@ struct job;
  * calls whose depth the compiler cannot tell. If not, the job has failed. */
 gs_status local_memory_check(struct job *job, uint32_t bytes);
 
+/* Gives kernels of a fenced module, whose frames take `frames` bytes of the stack, as much stack as
+ * they would have without the fence, where the user's limits and the device allow it; at a quiet
+ * moment. */
+void stack_make_up(struct session *session, uint64_t frames);
+
 /* Gives the session the stack that its journal names, before its modules are loaded; at a quiet
  * moment. On failure the job has failed. */
 gs_status stack_resume(struct job *job);

@@ -26,6 +26,7 @@
 #include "worker/module/image.h"
 #include "worker/module/kernel.h"
 #include "worker/module/kernel_fault.h"
+#include "worker/module/local_memory.h"
 #include "worker/module/module_table.h"
 #include "worker/module/print.h"
 #include "worker/module/rewrite.h"
@@ -288,6 +289,8 @@ static gs_status module_code_load(struct job *job, struct module *module)
     if (code_charge(job, module) != GS_OK || fenced_place(job, module) != GS_OK ||
         heap_open(job, module) != GS_OK)
         return job->status;
+    if (module->rewrite)
+        stack_make_up(job->session, module->rewrite->fence.stack_bytes);
     result = DRV(cuModuleLoadDataEx, &module->cu, module->code, count, options, values);
     if (result == CUDA_ERROR_UNKNOWN && !DRV(cuStreamQuery, service_stream()))
         result = CUDA_ERROR_INVALID_IMAGE; /* some invalid images give this result */

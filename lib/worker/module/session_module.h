@@ -47,6 +47,7 @@ struct session_module {
     struct module **modules;
     uint32_t module_capacity, module_lowest; /* no number below module_lowest is free */
     uint32_t stack; /* bytes that each thread of its kernels has at least; 0: as CUDA has it */
+    uint32_t fence_stack; /* what the fence takes of it besides, of any module; the quiet thread */
     struct host_block *print; /* the print block; NULL: no kernel prints or traps */
     int print_id;             /* its System V segment's id */
     uint64_t heap;            /* where the heap of its kernels lies; 0: no kernel allocates */
