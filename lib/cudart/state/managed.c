@@ -617,6 +617,37 @@ cudaError_t managed_prefetched(const void *ptr, int location)
     return region != NULL ? cudaSuccess : cudaErrorInvalidValue;
 }
 
+/* The device that keeps a variable when the one that is gone has lost it; that one: there is none.
+ */
+static unsigned device_left(const struct region *region, unsigned gone)
+{
+    unsigned number = 0;
+
+    if (region->device != gone)
+        return region->device;
+    while (number < DEVICES_MAX && (number == gone || region->copies[number] == 0))
+        number++;
+    return number < DEVICES_MAX ? number : gone;
+}
+
+void managed_variables_give(void)
+{
+    const unsigned gone = device_number();
+
+    lock_take();
+    for (struct region *r = regions; r != NULL; r = r->next) {
+        if (!is_variable(r) || (r->device != gone && r->holder != gone) ||
+            device_left(r, gone) == gone)
+            continue;
+        holder_change(r, device_left(r, gone));
+        device_enter(r->holder);
+        if (region_to_device(r) == GS_OK)
+            wait_idle(copiers[r->holder].stream);
+        device_enter(gone);
+    }
+    lock_give();
+}
+
 void managed_forget(void)
 {
     const unsigned gone = device_number();

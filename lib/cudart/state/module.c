@@ -329,7 +329,8 @@ cudaError_t image_use(struct image *image)
 }
 
 /* The host loses the address of a variable that was the call's device's first. Devices that have
- * copies share the variable from then on, with the value that the first of them has. */
+ * copies share the variable from then on, of which the first has the value
+ * (managed_variables_give). */
 static void variable_hand_over(struct variable *variable)
 {
     const unsigned gone = device_number();

@@ -1,4 +1,4 @@
-// After the reset of the device that had a __managed__ variable first, host and devices go on with one variable.
+// A __managed__ variable keeps its value, and is one for host and devices, whichever device is reset.
 #include "devices.h"
 
 __managed__ int counter = 5;
@@ -15,6 +15,12 @@ static void step(int device, int value)
     MUST(cudaDeviceSynchronize());
 }
 
+static void reset(int device)
+{
+    MUST(cudaSetDevice(device));
+    MUST(cudaDeviceReset());
+}
+
 int main()
 {
     int value = 0;
@@ -22,21 +28,21 @@ int main()
     two_needed();
     step(0, 1);
     step(1, 10);
+    reset(1);
     printf("%d\n", counter); //> 16
-    MUST(cudaSetDevice(0));
-    MUST(cudaDeviceReset());
-    MUST(cudaSetDevice(1));
+    step(1, 10);
+    reset(0);
+    printf("%d\n", counter); //> 26
     counter = 100;
     step(1, 1);
     step(0, 10);
     step(1, 100);
     printf("%d\n", counter); //> 211
-    MUST(cudaMemcpyFromSymbol(&value, counter, sizeof(value)));
-    printf("%d\n", value); //> 211
-    MUST(cudaDeviceReset());
-    step(0, 0);
     counter = 7;
+    reset(1);
     step(0, 1);
     step(1, 10);
     printf("%d\n", counter); //> 18
+    MUST(cudaMemcpyFromSymbol(&value, counter, sizeof(value)));
+    printf("%d\n", value); //> 18
 }
