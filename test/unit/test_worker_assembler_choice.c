@@ -280,6 +280,36 @@ static void where_others_can_change_it_now_the_driver_compiles(void **state)
     check_lost();
 }
 
+/* As the system ends a process where it has no memory left, which a tenant can bring about. */
+static void a_look_that_tells_nothing_has_no_effect(void **state)
+{
+    (void)state;
+    begin();
+    program_write("kill -KILL $$");
+    assert_int_equal(logs("event=ptxas-lost", compile, "good", GS_ERR_BAD_IMAGE), 0);
+    assert_int_equal(logs("event=ptxas-lost", compile, "is_lost", GS_ERR_BAD_IMAGE), 0);
+    assert_int_equal(compilations, 0);
+    assert_true(assembler_wanted());
+}
+
+/* The file is the one that could not be looked at. */
+static void a_look_that_told_nothing_is_made_again(void **state)
+{
+    char told[PATH_MAX + 64];
+
+    (void)state;
+    begin();
+    snprintf(told, sizeof(told), "%s/told", folder);
+    program_write("test -e ${0%/*}/told || kill -KILL $$; "
+                  "echo 'Cuda compilation tools, release 12.8, V12.8.61'");
+    assert_int_equal(logs("event=ptxas-lost", compile, "good", GS_ERR_BAD_IMAGE), 0);
+    const int fd = open(told, O_CREAT | O_WRONLY, 0644);
+    assert_true(fd >= 0 && close(fd) == 0);
+    const unsigned count = logs("event=ptxas-lost", compile, "good", GS_OK);
+    assert_int_equal(unlink(told), 0);
+    assert_int_equal(count, 1);
+}
+
 static void one_that_suits_takes_its_place(void **state)
 {
     (void)state;
@@ -352,6 +382,8 @@ int main(int argc, char **argv)
         TEST(where_the_system_cannot_start_it_the_driver_compiles),
         TEST(where_another_version_takes_its_place_the_driver_compiles),
         TEST(where_others_can_change_it_now_the_driver_compiles),
+        TEST(a_look_that_tells_nothing_has_no_effect),
+        TEST(a_look_that_told_nothing_is_made_again),
         TEST(one_that_suits_takes_its_place),
         TEST(where_it_was_named_loads_fail_until_it_is_back),
         TEST(one_in_a_folder_that_others_can_change_is_not_used),

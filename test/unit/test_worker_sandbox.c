@@ -18,6 +18,7 @@
 #include <stdlib.h>
 #include <sys/ipc.h>
 #include <sys/msg.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -236,6 +237,23 @@ static void it_stays_in_its_group(void **state)
     assert_false(can(leaves_the_group));
 }
 
+static bool outlives_the_parent(void)
+{
+    return !prctl(PR_SET_PDEATHSIG, 0) || errno != EPERM;
+}
+
+static bool names_itself(void)
+{
+    return !prctl(PR_SET_NAME, "other");
+}
+
+static void it_ends_with_the_worker(void **state)
+{
+    (void)state;
+    assert_false(can(outlives_the_parent));
+    assert_true(can(names_itself));
+}
+
 /* ---- What a compiler needs ---- */
 
 static void *nothing(void *argument)
@@ -271,6 +289,7 @@ int main(void)
         cmocka_unit_test(it_reaches_no_other_process),
         cmocka_unit_test(it_starts_no_process),
         cmocka_unit_test(it_stays_in_its_group),
+        cmocka_unit_test(it_ends_with_the_worker),
         cmocka_unit_test(it_has_threads_and_its_own_signals),
     };
 

@@ -180,6 +180,7 @@ CUDART_API cudaError_t cudaDeviceReset(void)
         return error_record(cudaErrorInitializationError);
     device_enter(device_current());
     captures_forget();
+    managed_variables_give();
     images_forget();
     streams_forget();
     events_forget();

@@ -185,8 +185,7 @@ cudaError_t device_memory_free(void *ptr)
     if (range.kind == MEMORY_MANAGED)
         return managed_free(ptr);
     status = gs_sync(device_session());
-    if (status == GS_OK)
-        status = peer_accessors_sync();
+    peer_accessors_sync();
     if (status == GS_OK)
         status =
             range.block != NULL ? block_free(&range, NULL) : peer_free(range.base - range.offset);

@@ -200,19 +200,17 @@ static gs_devptr at_holder(const struct region *region, const char *address)
     return base + (gs_devptr)(address - region->base);
 }
 
-/* Waits for the work of all devices that reach the region. The call's device becomes its holder. */
-static gs_status wait_idle_devices(const struct region *region)
+/* Waits for the work of all devices that reach the region; one whose session has ended has none.
+ * The call's device becomes the region's holder. */
+static void wait_idle_devices(const struct region *region)
 {
-    gs_status status = GS_OK;
-
-    for (unsigned i = 0; i < DEVICES_MAX && status == GS_OK; i++) {
+    for (unsigned i = 0; i < DEVICES_MAX; i++) {
         if (!is_reached(region, i))
             continue;
         device_enter(i);
-        status = wait_idle(NULL);
+        wait_idle(NULL);
     }
     device_enter(region->holder);
-    return status;
 }
 
 /* Copies a block back and gives it to the host. Where the session has ended, the host gets what it
@@ -225,10 +223,9 @@ static void block_to_host(struct region *region, size_t block)
     size_t size = block_size(region, block);
     gs_status status;
 
-    status = wait_idle_devices(region);
-    if (status == GS_OK)
-        status = gs_memcpy_dtoh_async(device_session(), copier->bounce, at_holder(region, base),
-                                      copy_size(region, base, size), copier->stream);
+    wait_idle_devices(region);
+    status = gs_memcpy_dtoh_async(device_session(), copier->bounce, at_holder(region, base),
+                                  copy_size(region, base, size), copier->stream);
     if (status == GS_OK)
         status = wait_idle(copier->stream);
     if (status == GS_OK)
@@ -391,8 +388,7 @@ cudaError_t managed_free(void *ptr)
     struct managed_memory memory;
     gs_status status = gs_sync(device_session());
 
-    if (status == GS_OK)
-        status = peer_accessors_sync();
+    peer_accessors_sync();
     if (!region_end(ptr, false, &memory))
         return cudaErrorInvalidValue;
     if (status != GS_OK)
@@ -478,6 +474,18 @@ static void others_reach(void)
     }
 }
 
+/* The status of copies to the call's device, before work of the device of that number. The end of
+ * another device's session is for that device's calls to tell: its memory has ended with it. */
+static gs_status copies_status(unsigned number, gs_status status)
+{
+    gs_status now;
+
+    if (status == GS_OK || device_number() == number)
+        return status;
+    now = gs_stream_query(device_session(), NULL);
+    return now == GS_OK || now == GS_NOT_READY ? status : GS_OK;
+}
+
 /* Gives what the device reaches to the region's holder. The lock is held. */
 static gs_status reached_to_device(unsigned number)
 {
@@ -489,14 +497,14 @@ static gs_status reached_to_device(unsigned number)
         if (is_variable(r))
             holder_change(r, number);
         device_enter(r->holder);
-        status = region_to_device(r);
+        status = copies_status(number, region_to_device(r));
     }
     /* Other streams' work may follow at once, and that of other devices. */
     for (unsigned i = 0; i < DEVICES_MAX && status == GS_OK; i++) {
         if (copiers[i].stream == NULL)
             continue;
         device_enter(i);
-        status = wait_idle(copiers[i].stream);
+        status = copies_status(number, wait_idle(copiers[i].stream));
     }
     device_enter(number);
     return status;
@@ -607,6 +615,37 @@ cudaError_t managed_prefetched(const void *ptr, int location)
         region->advice.prefetched = location;
     lock_give();
     return region != NULL ? cudaSuccess : cudaErrorInvalidValue;
+}
+
+/* The device that keeps a variable when the one that is gone has lost it; that one: there is none.
+ */
+static unsigned device_left(const struct region *region, unsigned gone)
+{
+    unsigned number = 0;
+
+    if (region->device != gone)
+        return region->device;
+    while (number < DEVICES_MAX && (number == gone || region->copies[number] == 0))
+        number++;
+    return number < DEVICES_MAX ? number : gone;
+}
+
+void managed_variables_give(void)
+{
+    const unsigned gone = device_number();
+
+    lock_take();
+    for (struct region *r = regions; r != NULL; r = r->next) {
+        if (!is_variable(r) || (r->device != gone && r->holder != gone) ||
+            device_left(r, gone) == gone)
+            continue;
+        holder_change(r, device_left(r, gone));
+        device_enter(r->holder);
+        if (region_to_device(r) == GS_OK)
+            wait_idle(copiers[r->holder].stream);
+        device_enter(gone);
+    }
+    lock_give();
 }
 
 void managed_forget(void)

@@ -55,6 +55,9 @@ cudaError_t managed_advise(const void *ptr, enum cudaMemoryAdvise advice, int de
 cudaError_t managed_advice_of(const void *ptr, struct managed_advice *advice);
 cudaError_t managed_prefetched(const void *ptr, int device);
 
+/* The call's device is to be reset: of each variable that another device has too, that one gets the
+ * value. The session and its streams are there still. */
+void managed_variables_give(void);
 /* Forgets all such memory of the call's device, because its session ends. */
 void managed_forget(void);
 

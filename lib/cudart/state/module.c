@@ -176,28 +176,6 @@ void image_unregister(struct image *image)
     images_leave();
 }
 
-void images_forget(void)
-{
-    images_enter();
-    for (struct image *image = images; image != NULL; image = image->next) {
-        *image_here(image) = (struct image_on){NULL, cudaSuccess};
-        for (struct kernel *kernel = image->kernels; kernel != NULL; kernel = kernel->next) {
-            struct kernel_on *on = atomic_load(&kernel->on[device_number()]);
-
-            if (on != NULL)
-                atomic_store(&on->handle, NULL);
-        }
-        for (struct variable *v = image->variables; v != NULL; v = v->next) {
-            if (v->managed != NULL && *v->managed == variable_address(v, device_number())) {
-                address_table_remove(&variables, variable_address(v, device_number()), v);
-                *v->managed = NULL;
-            }
-            atomic_store(&v->address[device_number()], 0);
-        }
-    }
-    images_leave();
-}
-
 /* ---- Loading --------------------------------------------------------------------------------- */
 
 /* The fat binaries that a device link has linked; 0: the image is no such one. */
@@ -266,21 +244,29 @@ static cudaError_t variable_find_address(struct variable *variable, enum memory_
     return cudaSuccess;
 }
 
-/* The host's code follows *managed, and names the variable to calls by the address there. */
-static cudaError_t variable_manage(struct variable *variable)
+/* The call's device has the variable at the address. Without a former address to share, this one
+ * becomes the host's: the host's code follows *managed, and names the variable to calls by it. */
+static cudaError_t variable_share(struct variable *variable, void *address)
 {
-    cudaError_t error = variable_find_address(variable, MEMORY_MANAGED);
-    void *address = variable_address(variable, device_number());
+    cudaError_t error;
 
-    if (error == cudaSuccess && *variable->managed != NULL && managed_has(*variable->managed))
+    if (*variable->managed != NULL && managed_has(*variable->managed))
         return managed_copy_variable(*variable->managed, (gs_devptr)(uintptr_t)address);
-    if (error == cudaSuccess)
-        error = managed_add_variable(address, variable->size);
+    error = managed_add_variable(address, variable->size);
     if (error == cudaSuccess && !address_table_set(&variables, address, variable))
         error = cudaErrorMemoryAllocation;
     if (error == cudaSuccess)
         *variable->managed = address;
-    else
+    return error;
+}
+
+static cudaError_t variable_manage(struct variable *variable)
+{
+    cudaError_t error = variable_find_address(variable, MEMORY_MANAGED);
+
+    if (error == cudaSuccess)
+        error = variable_share(variable, variable_address(variable, device_number()));
+    if (error != cudaSuccess)
         report_error("__managed__ variable %s cannot be shared%s", variable->name,
                      error == cudaErrorNotSupported ? ": its module has to come with PTX" : "");
     return error;
@@ -340,6 +326,46 @@ cudaError_t image_use(struct image *image)
         managed_stand_in(image);
     images_leave();
     return error;
+}
+
+/* The host loses the address of a variable that was the call's device's first. Devices that have
+ * copies share the variable from then on, of which the first has the value
+ * (managed_variables_give). */
+static void variable_hand_over(struct variable *variable)
+{
+    const unsigned gone = device_number();
+
+    address_table_remove(&variables, *variable->managed, variable);
+    *variable->managed = NULL;
+    for (unsigned i = 0; i < DEVICES_MAX; i++) {
+        if (i == gone || variable_address(variable, i) == NULL)
+            continue;
+        device_enter(i);
+        variable_share(variable, variable_address(variable, i));
+    }
+    device_enter(gone);
+}
+
+void images_forget(void)
+{
+    images_enter();
+    for (struct image *image = images; image != NULL; image = image->next) {
+        *image_here(image) = (struct image_on){NULL, cudaSuccess};
+        for (struct kernel *kernel = image->kernels; kernel != NULL; kernel = kernel->next) {
+            struct kernel_on *on = atomic_load(&kernel->on[device_number()]);
+
+            if (on != NULL)
+                atomic_store(&on->handle, NULL);
+        }
+        for (struct variable *v = image->variables; v != NULL; v = v->next) {
+            void *const address = variable_address(v, device_number());
+
+            if (v->managed != NULL && address != NULL && *v->managed == address)
+                variable_hand_over(v);
+            atomic_store(&v->address[device_number()], 0);
+        }
+    }
+    images_leave();
 }
 
 /* The kernel's slot for what it is on the call's device; NULL: no memory. lock is held. */

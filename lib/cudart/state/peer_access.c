@@ -273,21 +273,19 @@ static void accessors_find(unsigned owner, bool reaching[DEVICES_MAX])
     pthread_mutex_unlock(&lock);
 }
 
-gs_status peer_accessors_sync(void)
+void peer_accessors_sync(void)
 {
     bool reaching[DEVICES_MAX] = {0};
-    gs_status status = GS_OK;
 
     if (!atomic_load_explicit(&access_given, memory_order_relaxed))
-        return GS_OK;
+        return;
     pthread_mutex_lock(&changing);
     accessors_find(device_number(), reaching);
-    for (unsigned i = 0; i < DEVICES_MAX && status == GS_OK; i++) {
+    for (unsigned i = 0; i < DEVICES_MAX; i++) {
         if (reaching[i])
-            status = gs_sync(session_of(i));
+            gs_sync(session_of(i));
     }
     pthread_mutex_unlock(&changing);
-    return status;
 }
 
 bool peer_access_reaches(unsigned number, unsigned owner, const void *ptr)

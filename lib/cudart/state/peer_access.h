@@ -14,8 +14,9 @@
  * or one of the device's. Freeing waits for the work of the devices that have access. */
 gs_status peer_malloc(unsigned pool, size_t size, gs_devptr *base);
 gs_status peer_free(gs_devptr base);
-/* Waits for the work of the devices that have access to the call's device. */
-gs_status peer_accessors_sync(void);
+/* Waits for the work of the devices that have access to the call's device. One whose session has
+ * ended has none, and its own calls tell that. */
+void peer_accessors_sync(void);
 
 /* Whether the device can have access to the owner's memory. Attaches to both; leaves the call with
  * its device. */

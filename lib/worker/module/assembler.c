@@ -46,14 +46,16 @@ static uint64_t cpu_ns(const struct rusage *used)
 /* Who loads again and again does not fill the log. */
 static struct log_allowance allowance = LOG_ALLOWANCE(8, 10000000000u);
 
-static bool cannot_run(int status)
+static bool exited_with(int status, int how)
 {
-    return WIFEXITED(status) && WEXITSTATUS(status) == ASSEMBLER_CANNOT_RUN;
+    return WIFEXITED(status) && WEXITSTATUS(status) == how;
 }
 
 static gs_status refuse(struct job *job, const char *program, int status, const char *said)
 {
-    if (cannot_run(status) && assembler_is_named()) {
+    if (exited_with(status, ASSEMBLER_NO_MEMORY))
+        return job_fail(job, GS_ERR_NO_MEMORY, "no memory for ptxas: %s", said);
+    if (exited_with(status, ASSEMBLER_CANNOT_RUN) && assembler_is_named()) {
         if (log_allowance_take(&allowance, job->session->uid))
             log_warning("event=no-ptxas program=%s reason=\"%s\"", program, said);
         return job_fail(job, GS_ERR_DRIVER, "ptxas cannot be run: %s", said);
@@ -111,7 +113,7 @@ gs_status assembler_run(struct job *job, const char *text, size_t size, uint32_t
     made = assembler_file_read(out, (size_t)ASSEMBLER_CODE_MOST, code_size);
     if (!said || !made)
         return job_fail(job, GS_ERR_NO_MEMORY, "no memory for what ptxas has made");
-    if (cannot_run(status) && assembler_lost())
+    if (exited_with(status, ASSEMBLER_CANNOT_RUN) && assembler_lost())
         return GS_OK;
     if (status != 0)
         return refuse(job, program, status, said);

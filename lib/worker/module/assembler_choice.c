@@ -3,12 +3,14 @@
 
 #include <limits.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "common/log.h"
@@ -89,6 +91,17 @@ static bool others_part_find(char *path)
     return true;
 }
 
+/* Why a look at the toolkit's has told nothing: memory or time was short, which tenants can bring
+ * about. */
+static const char no_means[] = "memory or time to look at it was short";
+
+/* Whether the process that was to tell the version has ended for want of these. */
+static bool was_short(int status)
+{
+    return WIFEXITED(status) ? WEXITSTATUS(status) == ASSEMBLER_NO_MEMORY
+                             : WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL;
+}
+
 /* Runs the toolkit's for what it is. Returns why it does not suit, in `text` or a literal; NULL: it
  * does. */
 static const char *version_fault(char *text, size_t size)
@@ -104,11 +117,11 @@ static const char *version_fault(char *text, size_t size)
 
     assembler_architecture("", worker->info.compute_major, worker->info.compute_minor, arch);
     if (messages < 0 || assembler_start(toolkits.path, arguments, -1, -1, messages, &pid) != 0)
-        return "it cannot be started";
+        return no_means;
     const int status = assembler_await(NULL, pid, VERSION_SECONDS, &used);
     said = assembler_file_read(messages, size - 1, &length);
-    if (!said || DRV(cuDriverGetVersion, &driver))
-        return "no memory";
+    if (!said || was_short(status) || DRV(cuDriverGetVersion, &driver))
+        return no_means;
     if (status == 0 && assembler_suits(said, (unsigned)driver))
         return NULL;
     for (char *c = said; *c; c++)
@@ -188,7 +201,9 @@ static const char *toolkits_look(bool failed)
     pthread_mutex_lock(&toolkits.lock);
     if (program_load() && (failed || !toolkits_unchanged()))
         fault = toolkits_fault(text, sizeof(text));
-    if (fault) {
+    if (fault == no_means) {
+        toolkits.seen = (struct stat){0}; /* the next text's compilation looks again */
+    } else if (fault) {
         atomic_store_explicit(&program, NULL, memory_order_relaxed);
         log_warning("event=ptxas-lost program=%s reason=\"%s\"", toolkits.path, fault);
     }

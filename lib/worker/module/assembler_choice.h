@@ -27,7 +27,8 @@ uint64_t assembler_version(void);
 
 /* Service threads: */
 /* Returns the program; NULL: there is none any more. Looks at the toolkit's again where its file
- * has changed. */
+ * has changed. A look for which memory or time is short leaves the program wanted, and the next
+ * call looks again. */
 const char *assembler_program(void);
 /* Looks at the toolkit's again, which could not be run: a text may have made it end as if. True:
  * there is none any more. */

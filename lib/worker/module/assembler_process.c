@@ -161,8 +161,16 @@ static bool limit(int what, rlim_t most)
     return setrlimit(what, &limits) == 0;
 }
 
+/* The exit status where the program cannot be run. */
+static int run_failure(int error)
+{
+    return error == ENOMEM || error == EAGAIN ? ASSEMBLER_NO_MEMORY : ASSEMBLER_CANNOT_RUN;
+}
+
 int assembler_main(char **arguments)
 {
+    int error;
+
     const int score = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
 
     prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -179,9 +187,11 @@ int assembler_main(char **arguments)
     }
     if (sandbox_enter(arguments[1])) {
         execv(arguments[1], arguments + 1);
+        error = errno;
         perror(arguments[1]);
     } else {
+        error = errno;
         perror("sandbox");
     }
-    _exit(ASSEMBLER_CANNOT_RUN); /* what exit does may need what has been given up */
+    _exit(run_failure(error)); /* what exit does may need what has been given up */
 }

@@ -14,8 +14,9 @@
 struct job;
 
 enum { ASSEMBLER_ARGUMENTS_MOST = 5 };
-/* Its exit status where ptxas is not executed, unless ptxas ends with it. */
-enum { ASSEMBLER_CANNOT_RUN = 127 };
+/* Its exit statuses where ptxas is not executed, for want of memory or for another reason, unless
+ * ptxas ends with them. */
+enum { ASSEMBLER_NO_MEMORY = 126, ASSEMBLER_CANNOT_RUN = 127 };
 /* What it finds its text in, and writes its code to. */
 #define ASSEMBLER_TEXT "/proc/self/fd/3"
 #define ASSEMBLER_CODE "/proc/self/fd/4"

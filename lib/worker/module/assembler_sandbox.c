@@ -183,6 +183,16 @@ static void fcntl_put(struct filter *filter)
     PUT(ALLOW);
 }
 
+/* The process ends with the worker because it has asked the kernel for that before. */
+static void prctl_put(struct filter *filter)
+{
+    PUT(UNLESS(SYS_prctl, 4));
+    PUT(LOAD(args[0]));
+    PUT(UNLESS(PR_SET_PDEATHSIG, 1));
+    PUT(REFUSE);
+    PUT(ALLOW);
+}
+
 static void filter_make(struct filter *filter)
 {
     PUT(LOAD(arch));
@@ -195,6 +205,7 @@ static void filter_make(struct filter *filter)
     own_alone_put(filter);
     clone_put(filter);
     fcntl_put(filter);
+    prctl_put(filter);
     PUT(ALLOW);
 }
 #endif
