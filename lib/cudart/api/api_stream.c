@@ -8,7 +8,7 @@
 #include "cudart/state/stream.h"
 
 #define PRIORITY_LEAST    0
-#define PRIORITY_GREATEST (-1) /* the devices that gshare serves have two levels */
+#define PRIORITY_GREATEST (-5) /* of devices since Volta */
 
 /* ---- Making and ending ----------------------------------------------------------------------- */
 

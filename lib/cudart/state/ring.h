@@ -31,8 +31,8 @@ struct stream;
 struct ring {
     gs_stream handle; /* NULL: the legacy stream's ring, or an unused one */
     unsigned users;
-    bool blocking; /* whether its first stream is blocking */
-    int priority;
+    bool blocking;        /* whether its first stream is blocking */
+    int priority;         /* of gs_qos: 1 for all of CUDA's priorities below 0 */
     pthread_mutex_t lock; /* guards what follows, and its streams' end events */
     _Atomic bool shared;  /* other streams' work may stand in it */
     struct stream *last; /* the stream whose work stands last; NULL: none that still waits for it */
@@ -44,7 +44,8 @@ enum ring_end_state {
     RING_END_LOST /* no event could be recorded: the end of the ring counts */
 };
 
-/* Finds a ring for a new stream. GS_ERR_LIMIT: there is none at all. Others as gs_stream_create. */
+/* Finds a ring for a new stream; priority: as in a ring. GS_ERR_LIMIT: there is none at all. Others
+ * as gs_stream_create. */
 gs_status ring_take(struct stream *stream, bool blocking, int priority, struct ring **ring);
 /* Takes the stream, which has ended, from its ring; its work may go on. */
 void ring_give(struct ring *ring, struct stream *stream);

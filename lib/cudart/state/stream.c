@@ -129,7 +129,7 @@ cudaError_t stream_error(struct stream *stream, gs_status status)
 static gs_status stream_open(struct stream *stream, unsigned flags, int priority)
 {
     const bool blocking = !(flags & cudaStreamNonBlocking);
-    gs_status status = ring_take(stream, blocking, priority, &stream->ring);
+    gs_status status = ring_take(stream, blocking, priority < 0, &stream->ring);
 
     if (status != GS_OK)
         return status;

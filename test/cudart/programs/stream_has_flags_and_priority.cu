@@ -21,5 +21,8 @@ int main()
     HOLDS(id != other); //> id != other: yes
     MUST(cudaStreamGetPriority(0, &priority));
     HOLDS(priority == 0); //> priority == 0: yes
+    MUST(cudaStreamCreateWithPriority(&stream, 0, -2));
+    MUST(cudaStreamGetPriority(stream, &priority));
+    printf("%d\n", priority); //> -2
     SHOW(cudaStreamCreateWithFlags(&stream, 0x10)); //> cudaStreamCreateWithFlags(&stream, 0x10): cudaErrorInvalidValue
 }
