@@ -852,6 +852,24 @@ static void a_worker_that_needs_recycling_makes_room_for_another(void **state)
     restart_deinit(device);
 }
 
+// It is left alone while its standby is not ready and somebody has come.
+static void a_worker_that_needs_recycling_keeps_a_session_that_comes(void **state)
+{
+    struct session *session;
+
+    (void)state;
+    worker_says_message(LINK_NEEDS_RECYCLING, LINK_SLOT_NONE);
+    restart_keep(device);
+    assert_int_equal(device->restart.phase, RESTART_STANDBY);
+    session = session_in(SESSION_OPEN);
+    restart_keep(device);
+    assert_int_equal(device->restart.phase, RESTART_NONE);
+    server_session_end(session);
+    restart_keep(device);
+    assert_int_equal(device->restart.phase, RESTART_STANDBY);
+    restart_deinit(device);
+}
+
 static void nobodys_worker_is_not_asked(void **state)
 {
     (void)state;
@@ -923,6 +941,7 @@ int main(void)
         LINK_TEST(a_worker_whose_lane_is_stuck_is_ended_for_a_session_whose_grace_is_over),
         LINK_TEST(a_session_that_is_killed_has_no_more_grace_than_it_was_given),
         LINK_TEST(a_worker_that_needs_recycling_makes_room_for_another),
+        LINK_TEST(a_worker_that_needs_recycling_keeps_a_session_that_comes),
         LINK_TEST(nobodys_worker_is_not_asked),
         LINK_TEST(messages_that_do_not_fit_are_kept_and_sent_later),
     };

@@ -230,11 +230,32 @@ static void retire_prepare(struct device *device)
     }
 }
 
+/* A worker that needs recycling is replaced while it has no sessions: one that has come meanwhile
+ * would be interrupted for nothing. It is asked for again once there is none. */
+static bool is_called_off(const struct device *device)
+{
+    const struct restart *restart = &device->restart;
+
+    return restart->cause == CTL_TAKEOVER_RECYCLING && device->sessions != 0 &&
+           (restart->phase == RESTART_STANDBY || restart->phase == RESTART_PRELOAD);
+}
+
+static void call_off(struct device *device)
+{
+    log_debug("device %d: worker %d is not replaced while it has sessions", device->index,
+              (int)device->restart.replaced);
+    preload_cancel(device);
+    restart_end(device);
+    device->restart.next_ns = 0;
+}
+
 void restart_keep(struct device *device)
 {
     struct restart *restart = &device->restart;
     const bool ready = device->worker.state == WORKER_READY;
 
+    if (is_called_off(device))
+        call_off(device);
     switch (restart->phase) {
     case RESTART_NONE:
         if (device->worker.needs_recycling && ready && device->sessions == 0 &&

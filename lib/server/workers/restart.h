@@ -1,6 +1,7 @@
 /*
  * restart.h - a device gets another worker because the operator wants it to (gsctl restart-worker),
- * or because the worker has asked for it (LINK_NEEDS_RECYCLING) and has no sessions. The standby is
+ * or because the worker has asked for it (LINK_NEEDS_RECYCLING) and has no sessions; that is called
+ * off where one comes before the worker is asked to retire. The standby is
  * made ready; the worker comes to rest, so that no session has unfinished work, and ends; the
  * standby takes the sessions up.
  */
