@@ -167,7 +167,7 @@ static void a_tenant_at_its_limit_of_memory_is_told_with_what_it_asked_for(void)
     CHECK_EQUAL(lines(server,
                       " event=memory session=1 user=[^ ]+ uid=[0-9]+ name=hungry "
                       "asked=6291456 used=4194304 limit=8388608 status=GS_ERR_QUOTA "
-                      "reason=\"6 MiB wanted, .* 4 MiB of the session's limit of 8 MiB .*\"$"),
+                      "reason=\"6 MiB wanted; 4 MiB of the session's limit of 8 MiB are in use\"$"),
                 1);
     CHECK_STATUS(gs_malloc(session, (size_t)1 << 60, &memory), GS_ERR_QUOTA);
     CHECK_EQUAL(lines(server, " event=memory .* asked=1152921504606846976 .* limit=8388608 "), 1);
