@@ -98,13 +98,19 @@ static enum driver_error cuDeviceGet_v2000(int *device, int number)
     CALL(device_check(device, number));
 }
 
+/* What a function tells from; asked: whether the program has given a place for it. */
+static cudaError_t properties_get(struct cudaDeviceProp *p, int device, bool asked)
+{
+    const cudaError_t error = cudaGetDeviceProperties(p, device);
+
+    return error == cudaSuccess && !asked ? cudaErrorInvalidValue : error;
+}
+
 static cudaError_t device_name(char *name, int size, int device)
 {
     struct cudaDeviceProp p;
-    cudaError_t error = cudaGetDeviceProperties(&p, device);
+    const cudaError_t error = properties_get(&p, device, name != NULL && size > 0);
 
-    if (error == cudaSuccess && (name == NULL || size <= 0))
-        error = cudaErrorInvalidValue;
     if (error == cudaSuccess)
         snprintf(name, (size_t)size, "%s", p.name);
     return error;
@@ -118,10 +124,8 @@ static enum driver_error cuDeviceGetName_v2000(char *name, int size, int device)
 static cudaError_t device_uuid(cudaUUID_t *uuid, int device)
 {
     struct cudaDeviceProp p;
-    cudaError_t error = cudaGetDeviceProperties(&p, device);
+    const cudaError_t error = properties_get(&p, device, uuid != NULL);
 
-    if (error == cudaSuccess && uuid == NULL)
-        error = cudaErrorInvalidValue;
     if (error == cudaSuccess)
         *uuid = p.uuid;
     return error;
@@ -135,10 +139,8 @@ static enum driver_error cuDeviceGetUuid_v9020(cudaUUID_t *uuid, int device)
 static cudaError_t device_memory(size_t *bytes, int device)
 {
     struct cudaDeviceProp p;
-    cudaError_t error = cudaGetDeviceProperties(&p, device);
+    const cudaError_t error = properties_get(&p, device, bytes != NULL);
 
-    if (error == cudaSuccess && bytes == NULL)
-        error = cudaErrorInvalidValue;
     if (error == cudaSuccess)
         *bytes = p.totalGlobalMem;
     return error;

@@ -156,6 +156,16 @@ static void reached_set(struct owned *own, unsigned number, bool reached)
     pthread_mutex_unlock(&lock);
 }
 
+static bool is_reached_by(const struct owned *own, unsigned number)
+{
+    bool reached;
+
+    pthread_mutex_lock(&lock);
+    reached = own->reached_by[number];
+    pthread_mutex_unlock(&lock);
+    return reached;
+}
+
 static bool is_reached(const struct owned *own)
 {
     bool any = false;
@@ -391,7 +401,8 @@ static cudaError_t disable(unsigned number, struct owned *own)
     return cudaSuccess;
 }
 
-cudaError_t peer_access_enable(unsigned owner)
+/* Gives the call's device access to a list of the owner's. */
+static cudaError_t access_give(unsigned owner, struct owned *own)
 {
     const unsigned number = device_number();
     bool can;
@@ -402,9 +413,14 @@ cudaError_t peer_access_enable(unsigned owner)
     if (error != cudaSuccess)
         return error;
     pthread_mutex_lock(&changing);
-    error = enable(number, &of_malloc[owner]);
+    error = enable(number, own);
     pthread_mutex_unlock(&changing);
     return error;
+}
+
+cudaError_t peer_access_enable(unsigned owner)
+{
+    return access_give(owner, &of_malloc[owner]);
 }
 
 cudaError_t peer_access_disable(unsigned owner)
@@ -419,32 +435,17 @@ cudaError_t peer_access_disable(unsigned owner)
 
 cudaError_t peer_access_managed(unsigned owner)
 {
-    const unsigned number = device_number();
-    bool can;
-    cudaError_t error = peer_access_can(number, owner, &can);
+    const cudaError_t error = access_give(owner, &of_managed[owner]);
 
-    if (error == cudaSuccess && !can)
-        error = cudaErrorPeerAccessUnsupported;
-    if (error != cudaSuccess)
-        return error;
-    pthread_mutex_lock(&changing);
-    error = enable(number, &of_managed[owner]);
-    pthread_mutex_unlock(&changing);
     return error == cudaErrorPeerAccessAlreadyEnabled ? cudaSuccess : error;
 }
 
 bool peer_access_to_managed(unsigned number, unsigned owner)
 {
-    bool reached;
-
     if (number == owner)
         return true;
-    if (!atomic_load_explicit(&access_given, memory_order_relaxed))
-        return false;
-    pthread_mutex_lock(&lock);
-    reached = of_managed[owner].reached_by[number];
-    pthread_mutex_unlock(&lock);
-    return reached;
+    return atomic_load_explicit(&access_given, memory_order_relaxed) &&
+           is_reached_by(&of_managed[owner], number);
 }
 
 cudaError_t peer_access_pool(unsigned pool, unsigned number, bool access)
@@ -464,12 +465,7 @@ cudaError_t peer_access_pool(unsigned pool, unsigned number, bool access)
 
 bool peer_access_to_pool(unsigned pool, unsigned number)
 {
-    bool reached;
-
-    pthread_mutex_lock(&lock);
-    reached = of_pools[pool - 1].reached_by[number];
-    pthread_mutex_unlock(&lock);
-    return reached;
+    return is_reached_by(&of_pools[pool - 1], number);
 }
 
 void peer_access_pool_end(unsigned pool)
