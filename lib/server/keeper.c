@@ -16,6 +16,7 @@
 #include "common/log.h"
 #include "common/util.h"
 #include "server/base/child.h"
+#include "server/base/out_of_memory.h"
 #include "server/upgrade.h"
 
 /* The most supervisors in a row that die soon: after them the keeper gives the server up. */
@@ -239,6 +240,7 @@ int keeper_run(int memory, bool (*prepare)(struct kept_server *kept),
     signal(SIGCHLD, SIG_DFL); /* ignored, it would have the kernel reap workers */
     sigprocmask(SIG_BLOCK, &blocked, NULL);
     prctl(PR_SET_CHILD_SUBREAPER, 1);
+    out_of_memory_spare();
     if (!prepare(kept))
         return EXIT_FAILURE;
     kept->here = kept;

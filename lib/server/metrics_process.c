@@ -18,6 +18,7 @@
 #include "common/log.h"
 #include "common/util.h"
 #include "server/base/descriptors.h"
+#include "server/base/out_of_memory.h"
 #include "server/log_file.h"
 #include "server/state/server.h"
 
@@ -173,6 +174,7 @@ static void watcher_begin(const struct server_options *options, pid_t keeper, in
     if (getppid() != keeper)
         _exit(EXIT_FAILURE);
     setpgid(0, 0);
+    out_of_memory_spare_not(0);
     descriptors_visit(descriptor_close, &ready);
     log_file = options->log_file;
     if (!log_file)

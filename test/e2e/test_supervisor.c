@@ -532,6 +532,50 @@ static void processes_have_room_for_descriptors(void)
     server_stop(server);
 }
 
+static int oom_score(pid_t pid)
+{
+    char path[48];
+    int score = 0;
+
+    snprintf(path, sizeof(path), "/proc/%d/oom_score_adj", (int)pid);
+    FILE *file = fopen(path, "r");
+    CHECK(file && fscanf(file, "%d", &score) == 1);
+    fclose(file);
+    return score;
+}
+
+/* Whether the score could be changed to that. */
+static bool oom_score_set(int score)
+{
+    FILE *file = fopen("/proc/self/oom_score_adj", "w");
+
+    CHECK(file);
+    fprintf(file, "%d", score);
+    return fclose(file) == 0;
+}
+
+/* Also before workers of a later supervisor, or of another program. */
+static void where_memory_is_short_workers_go_before_supervisor_and_keeper(void)
+{
+    enum { GIVEN = 300, SPARED = -1000 };
+    const bool right = oom_score_set(SPARED);
+
+    CHECK(oom_score_set(GIVEN));
+    struct server *server = server_start(&unfenced);
+
+    for (unsigned i = 0; i < 3; i++) {
+        CHECK_EQUAL(oom_score(server->pid), right ? SPARED : GIVEN);
+        CHECK_EQUAL(oom_score(server_supervisor(server)), right ? SPARED : GIVEN);
+        CHECK_EQUAL(oom_score(server_worker_pid(server)), right ? GIVEN : GIVEN + 100);
+        if (i == 0)
+            supervisor_kill(server);
+        else
+            upgrade(server);
+        server_worker_replace(server, 0);
+    }
+    server_stop(server);
+}
+
 static const struct test tests[] = {
     TEST_WITHIN(tenants_at_work_go_on, 180),
     TEST_WITHIN(tenants_that_come_and_go_do_not_notice, 180),
@@ -552,6 +596,7 @@ static const struct test tests[] = {
     TEST(a_signal_to_the_server_reaches_the_next_supervisor),
     TEST(processes_have_names_that_tell_what_they_are),
     TEST(processes_have_room_for_descriptors),
+    TEST(where_memory_is_short_workers_go_before_supervisor_and_keeper),
 };
 
 int main(int argc, char **argv)

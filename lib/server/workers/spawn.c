@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "common/util.h"
+#include "server/base/out_of_memory.h"
 #include "server/state/server.h"
 
 #define STATS_BYTES (LINK_SLOTS_MAX * sizeof(struct link_stats))
@@ -153,6 +154,7 @@ int worker_spawn(struct device *device, struct child *child)
     if (r)
         return -r;
     orphan_forget(&device->server->reaper.orphans, pid);
+    out_of_memory_spare_not(pid);
     process = (int)syscall(SYS_pidfd_open, pid, 0);
     if (process < 0) {
         r = -errno;
