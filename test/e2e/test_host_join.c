@@ -502,6 +502,84 @@ static void resting_blocks_make_room_for_another_window(void)
     server_stop(server);
 }
 
+/* Launches on the other device, and counts after how many launches more had been released. */
+struct neighbour {
+    pthread_t thread;
+    gs_session session;
+    gs_kernel fill;
+    gs_devptr words;
+    struct driver_plan *plan;
+    _Atomic bool ends;
+    uint32_t steps;
+};
+
+static void *neighbour_run(void *argument)
+{
+    struct neighbour *n = argument;
+    uint32_t released = 0, value = 1, count = 1;
+
+    while (!atomic_load(&n->ends)) {
+        CHECK_OK(kernels_launch(NULL, n->fill, 1, 1, (void *[]){&n->words, &value, &count}));
+        CHECK_OK(gs_sync(n->session));
+        const uint32_t now = atomic_load(&n->plan->slow_calls);
+        n->steps += now != released;
+        released = now;
+    }
+    return NULL;
+}
+
+static void neighbour_begin(struct neighbour *n)
+{
+    gs_module module;
+
+    CHECK_OK(gs_module_load(n->session, plain_ptx, strlen(plain_ptx), &module));
+    n->fill = kernels_get(module, "fill");
+    CHECK_OK(gs_malloc(n->session, sizeof(uint32_t), &n->words));
+    CHECK_EQUAL(pthread_create(&n->thread, NULL, neighbour_run, n), 0);
+}
+
+static void neighbour_end(struct neighbour *n)
+{
+    atomic_store(&n->ends, true);
+    CHECK_EQUAL(pthread_join(n->thread, NULL), 0);
+    CHECK_OK(gs_detach(n->session));
+}
+
+/* The window in which the block is to lie is that of a session that has ended, and goes only after
+ * all blocks in it. */
+static void others_launch_while_a_join_waits_for_many_releases(void)
+{
+    enum { BLOCKS = 40, RELEASE_MS = 5 };
+    static const char *const arguments[] = {"--devices", "all", "--fence", "never", NULL};
+    gs_attach_params params = GS_ATTACH_PARAMS_INIT;
+    struct neighbour n = {.session = NULL};
+    struct scene s = {0};
+    void *blocks[BLOCKS];
+    gs_session before;
+    gs_devptr at;
+
+    CHECK_EQUAL(setenv("GSHARE_SOFT_DEVICES", "2", 1), 0);
+    s.server = driver_server_start(arguments, 0, &n.plan);
+    for (int i = 0; i < SESSIONS; i++)
+        session_begin(&s, i);
+    params.device = OTHER;
+    CHECK_OK(gs_attach(&params, &before));
+    for (unsigned i = 0; i < BLOCKS; i++) {
+        CHECK_OK(gs_host_alloc(s.session[MAKER], MIB, &blocks[i]));
+        CHECK_OK(gs_host_join(before, s.session[MAKER], blocks[i]));
+    }
+    CHECK_OK(gs_attach(&params, &n.session));
+    neighbour_begin(&n);
+    driver_slow(n.plan, "cuMemHostUnregister", RELEASE_MS);
+    CHECK_OK(gs_detach(before));
+    CHECK_OK(gs_host_join(s.session[OTHER], s.session[MAKER], blocks[0]));
+    CHECK_OK(gs_host_device_ptr(s.session[OTHER], blocks[0], &at));
+    CHECK_EQUAL(at, (uintptr_t)blocks[0]);
+    neighbour_end(&n);
+    CHECK(n.steps > BLOCKS / 2);
+    scene_end(&s);
+}
+
 struct board {
     struct gate joined;
     gs_devptr at;
@@ -647,6 +725,7 @@ static const struct test tests[] = {
     TEST(unfenced_blocks_are_freed_and_joined_again),
     TEST(fenced_blocks_are_freed_and_joined_again),
     TEST(resting_blocks_make_room_for_another_window),
+    TEST(others_launch_while_a_join_waits_for_many_releases),
     TEST(a_process_that_is_killed_leaves_nothing),
     TEST(unfenced_sharers_go_on_after_workers_and_supervisors_are_replaced),
     TEST(fenced_sharers_go_on_after_workers_and_supervisors_are_replaced),

@@ -133,7 +133,16 @@ WRAP(cuOccupancyMaxActiveClusters,
      (int *clusters, CUfunction function, const CUlaunchConfig *config),
      (clusters, function, config))
 
-/* It never fails, and is only held up. */
+/* These never fail, and are only held up. */
+EXPORT CUresult cuMemHostUnregister(void *address);
+CUresult cuMemHostUnregister(void *address)
+{
+    CUresult (*give)(void *) = (CUresult(*)(void *))(uintptr_t)next("cuMemHostUnregister");
+
+    hold("cuMemHostUnregister");
+    return give(address);
+}
+
 EXPORT CUresult cuMemRelease(CUmemGenericAllocationHandle handle);
 CUresult cuMemRelease(CUmemGenericAllocationHandle handle)
 {

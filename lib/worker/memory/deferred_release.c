@@ -206,10 +206,3 @@ void deferred_release_run(void)
             return;
     }
 }
-
-void deferred_release_run_for(uint64_t address)
-{
-    do
-        deferred_release_run();
-    while (deferred_release_has(address));
-}

@@ -45,7 +45,5 @@ bool deferred_release_full(void);
 /* Unregisters, unmaps and destroys what has waited longest: what takes a short while, so that a
  * quiet moment stays short. Stalls all launches while the device is busy. Service thread. */
 void deferred_release_run(void);
-/* The same, however long it takes until no window waits that has the address. */
-void deferred_release_run_for(uint64_t address);
 
 #endif

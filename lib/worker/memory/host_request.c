@@ -205,7 +205,8 @@ static void alloc_install(struct job *job)
 
 /* ---- Joining; arg: System V id, address, the other session; size ----------------------------- */
 
-static const struct job_kind job_host_join_quiet, job_host_join_ask, job_host_join_ask_quiet;
+static const struct job_kind job_host_join_quiet, job_host_join_again, job_host_join_ask,
+    job_host_join_ask_quiet;
 
 /* The resting block of that segment. */
 static struct host_block **joined_find(struct session_memory *memory, int id)
@@ -321,9 +322,19 @@ static void join_quiet_work(struct job *job)
     if (job->status != GS_OK) /* no quiet moment came */
         return;
     resting_release(job->session);
-    deferred_release_run_for(job->arg[1]);
-    if (host_block_admit(job, job->arg[3]) == GS_OK)
+    deferred_release_run();
+    if (!deferred_release_has(job->arg[1]) && host_block_admit(job, job->arg[3]) == GS_OK)
         join_work(job);
+}
+
+/* Where the window that has the address is not released yet, the job waits for another quiet
+ * moment: one for all that goes before the window would stop everybody's launches for too long. */
+static void join_quiet_install(struct job *job)
+{
+    if (job->object)
+        alloc_install(job);
+    else
+        job->kind = &job_host_join_again;
 }
 
 /* ---- Freeing --------------------------------------------------------------------------------- */
@@ -373,7 +384,9 @@ static const struct job_kind job_host_alloc_quiet = {
 const struct job_kind job_host_join = {"host_join", JOB_QUICK,     join_prepare,
                                        join_work,   alloc_install, NULL};
 static const struct job_kind job_host_join_quiet = {"host_join",     JOB_PATIENT | JOB_QUIET, NULL,
-                                                    join_quiet_work, alloc_install,           NULL};
+                                                    join_quiet_work, join_quiet_install,      NULL};
+static const struct job_kind job_host_join_again = {"host_join", JOB_QUICK, NULL,
+                                                    NULL,        NULL,      &job_host_join_quiet};
 /* What follows the answer. */
 static const struct job_kind job_host_join_asked = {"host_join", JOB_QUICK,     NULL,
                                                     join_work,   alloc_install, NULL};

@@ -298,13 +298,23 @@ static void peer_import_work(struct job *job)
     peer_import_end(job);
 }
 
+static const struct job_kind job_peer_room_again;
+
 /* Frees the owner's address, which a window of a session that has ended keeps. */
 static void peer_room_work(struct job *job)
 {
     if (job->status == GS_OK)
-        deferred_release_run_for(job->peer.answer.address);
+        deferred_release_run();
     else /* no quiet moment came */
         peer_import_end(job);
+}
+
+/* Where the window is not released yet, the job waits for another quiet moment: one for all that
+ * goes before the window would stop everybody's launches for too long. */
+static void peer_room_install(struct job *job)
+{
+    if (deferred_release_has(job->peer.answer.address))
+        job->kind = &job_peer_room_again;
 }
 
 static void import_install(struct job *job)
@@ -319,7 +329,10 @@ static void import_install(struct job *job)
 static const struct job_kind job_peer_import = {
     "peer_import", JOB_PATIENT | JOB_TAKEN_UP, NULL, peer_import_work, import_install, NULL};
 static const struct job_kind job_peer_room = {
-    "peer_room", JOB_PATIENT | JOB_QUIET, NULL, peer_room_work, NULL, &job_peer_import};
+    "peer_room",    JOB_PATIENT | JOB_QUIET, NULL,
+    peer_room_work, peer_room_install,       &job_peer_import};
+static const struct job_kind job_peer_room_again = {"peer_room", JOB_QUICK, NULL,
+                                                    NULL,        NULL,      &job_peer_room};
 /* What is asked for has an answer, and room is to be made first. */
 static const struct job_kind job_peer_asked = {"peer_ask", JOB_QUICK, NULL,
                                                NULL,       NULL,      &job_peer_room};
