@@ -1,7 +1,7 @@
 /*
- * session_parts.h - struct session, composed of one part for each folder. Each part belongs to the
- * folder that defines it. This header stands above the folders, so that no folder includes another
- * one for its part.
+ * session_parts.h - struct session, the worker's state of one tenant session. Each folder of the
+ * worker defines its own part of the struct; this header puts the parts together, so that no folder
+ * includes another folder's files only for its part.
  */
 #ifndef GS_WORKER_SESSION_PARTS_H
 #define GS_WORKER_SESSION_PARTS_H
@@ -33,36 +33,40 @@ struct segment_mapping;
 enum session_phase { SESSION_LIVE, SESSION_CLOSING };
 
 struct session {
-    /* The open job sets these; they stay constant. */
+    /* Set by the job that opens the session, and constant afterwards. */
     uint32_t slot;
     uint32_t uid;
-    int32_t pid; /* the tenant's, for people */
+    int32_t pid; /* the tenant's process; only shown to people */
     uint64_t id;
-    char name[32];   /* the tenant's, for people */
-    char user[33];   /* the name of its user, for people */
-    uint32_t fenced; /* its kernels are kept to its window (module/fenced.h): gs_fence; 0: not */
+    char name[32]; /* the tenant's name; only shown to people */
+    char user[33]; /* the user's name; only shown to people */
+    /* gs_fence: its kernels reach only its window (module/fenced.h); 0: not confined */
+    uint32_t fenced;
     struct segment_mapping *mapping;
     unsigned char *segment; /* the mapping's memory */
     struct seg_client *client;
     struct seg_server *server_page;
     struct seg_request *request;
     struct link_stats *stats;
-    struct journal *journal;             /* NULL: none, and the session ends with its worker */
+    struct journal *journal;             /* NULL: the session has none and ends with its worker */
     struct journal_positions *positions; /* the journal's */
     enum session_phase phase;
     struct grant grant;
-    struct session *next_closing; /* of the session table */
-    uint64_t serial;              /* counts kernels and host blocks ever made */
-    struct resume *resume;        /* while it is taken up from a lost worker; see resume.c */
+    struct session *next_closing; /* the next in the session table's list of closing sessions */
+    uint64_t serial;              /* the number of kernels and host blocks made so far */
+    /* set while the session is resumed from a lost worker; see resume.c */
+    struct resume *resume;
 
-    /* Which lane has the session: the main lane's to say. In a cache line without anything that a
-     * lane writes while it serves the session. */
+    /* Which lane has the session. Only the main lane decides that. These fields have a cache line
+     * of their own, which holds nothing that a lane writes while it serves the session. */
     _Alignas(64) struct lane *lane;
-    bool elsewhere;            /* a lane beside the main one has it */
-    _Atomic bool recalled;     /* the main lane wants the session back */
-    struct session *lane_next; /* the next session on the way to a lane, or back */
+    bool elsewhere;        /* a side lane has the session */
+    _Atomic bool recalled; /* the main lane wants the session back */
+    /* the next in a list of sessions handed to or back from a side lane */
+    struct session *lane_next;
 
-    /* The lane's that the session belongs to, but where a part says otherwise. */
+    /* The parts below belong to the lane that has the session, unless a part's header says
+     * otherwise. */
     _Alignas(64) struct session_round round;
     struct session_poll poll;
     struct session_placement placement;
@@ -76,8 +80,8 @@ struct session {
     struct session_texture texture;
 };
 
-/* Whether a side lane has the session. The main lane then touches nothing of the session that
- * belongs to its lane. Main lane. */
+/* Returns whether a side lane has the session. The main lane must not touch the session's
+ * lane-owned parts then. Called by the main lane. */
 static inline bool session_elsewhere(const struct session *session)
 {
     return session->elsewhere;

@@ -1,4 +1,4 @@
-/* job_return.c - the way of jobs to the main lane, a lock-free stack; see job.h. */
+/* job_return.c - hands jobs to the main lane through a lock-free stack; see job.h. */
 #include "worker/driver/wake.h"
 #include "worker/jobs/job.h"
 
@@ -10,7 +10,7 @@ void job_return(struct job *job)
 
     do {
         job->next = head;
-        /* seq_cst: stores the job before dispatch_wake looks whether the main lane sleeps; pairs
+        /* seq_cst: stores the job before dispatch_wake checks whether the main lane sleeps; pairs
          * with waker_doze */
     } while (!atomic_compare_exchange_weak(&returned, &head, job));
     dispatch_wake();

@@ -6,17 +6,17 @@
 struct pace_account {
     struct pace_account *next;
     uint32_t uid, percent;
-    uint64_t taken; /* CPU time that the share has not made up for by `since` */
+    uint64_t taken; /* CPU time taken that the user's share had not made up for at `since` */
     uint64_t since;
 };
 
-/* In two steps, so that no product overflows within a year. */
+/* Multiplies in two steps, so that no product overflows within a year. */
 static uint64_t percent_of(uint64_t ns, uint32_t percent)
 {
     return ns / 100 * percent + ns % 100 * percent / 100;
 }
 
-/* The CPU time that the user has taken and that its share has not made up for by now. */
+/* Returns the CPU time that the user has taken and its share has not made up for by now. */
 static uint64_t left(const struct pace_account *account, uint32_t percent, uint64_t now)
 {
     const uint64_t made_up = now > account->since ? percent_of(now - account->since, percent) : 0;
@@ -24,7 +24,7 @@ static uint64_t left(const struct pace_account *account, uint32_t percent, uint6
     return account->taken > made_up ? account->taken - made_up : 0;
 }
 
-/* Frees the accounts of other users that are made up for. */
+/* Frees the accounts of users other than `uid` whose share has made up for all that they took. */
 static void settle(struct pace *pace, uint32_t uid, uint64_t now)
 {
     for (struct pace_account **at = &pace->first, *account; (account = *at);) {
@@ -58,7 +58,7 @@ void pace_take(struct pace *pace, uint32_t uid, uint32_t percent, uint64_t cpu_n
         account->next = pace->first;
         pace->first = account;
     }
-    if (!account) /* without memory for the account nobody waits */
+    if (!account) /* without memory for the account, the user does not wait */
         return;
     account->taken = left(account, percent, now) + cpu_ns;
     account->since = now;

@@ -1,10 +1,10 @@
 /*
- * service.c - service threads, which make slow driver calls, so that one tenant's compilation holds
- * up neither another's allocation nor any launch.
+ * service.c - service threads. They make slow driver calls, so that one tenant's compilation holds
+ * up neither another tenant's allocation nor any launch.
  *
- * Jobs come in through a lock-free stack, so that the main lane never waits for a service thread.
- * The service thread that wakes first puts the jobs in order, under a lock that only service
- * threads take.
+ * Jobs come in through lock-free stacks, so that the main lane never waits for a service thread.
+ * The service thread that wakes first puts them in order, under a lock that only service threads
+ * take.
  */
 #include <errno.h>
 #include <malloc.h>
@@ -26,35 +26,39 @@
 
 #define THREADS_MAX 4u
 
-/* A group of threads that serve one kind of job. There are four groups, because a job that may
- * wait for the device must not hold up those that do not (attaching, allocating), because all
- * sessions are paused while a quiet job is under way, so that job must not wait behind
- * compilations, and because a short text must not wait behind long ones, which users enough could
- * fill any number of threads with.
+/* A group of threads that serve one kind of job. There are four groups:
+ *   - quick: jobs that do not wait for the device (attaching, allocating), which must not be held
+ *     up by those that do;
+ *   - patient: jobs that may wait for the device, or compile;
+ *   - brief: loads of short texts, which must not wait behind long ones: enough users could fill
+ *     any number of threads with those;
+ *   - quiet: jobs that need a quiet moment. All sessions are paused during such a job, so it must
+ *     not wait behind compilations.
  *
- * The jobs of one user have all threads but one at most, and the user with the fewest is served
- * first, so that no user's slow jobs hold up another's. Of several such users it is the one that
- * was served longest ago (served.h). A compilation may take minutes and cannot be ended, so among
- * the patient threads all users' compilations together leave one free, and one user's another one
- * for the others' compilations. They also wait while their user has had more than its share of a
- * CPU. Of suspects' compilations (workers/suspects.h) one is under way at a time, so that a crash
- * of the compiler tells whose it was.
+ * The jobs of one user get all threads of a group but one at most, and the user with the fewest
+ * threads is served first, so that no user's slow jobs hold up another's. Of several such users,
+ * the one that was served longest ago is first (served.h). A compilation may take minutes and
+ * cannot be stopped. So among the patient threads, the compilations of all users together leave one
+ * thread free, and those of one user leave another one free for the others' compilations. A
+ * compilation also waits while its user has used more than its share of a CPU. Only one suspect's
+ * compilation (workers/suspects.h) runs at a time, so that a crash of the compiler tells whose it
+ * was.
  *
- * A load begins among the brief threads. It is done there where its text is short, or needs no
- * compiling, and else begins again among the patient ones (job_takes_long).
- */
+ * A load begins among the brief threads. It is finished there if its text is short or needs no
+ * compiling, and otherwise begins again among the patient ones (job_takes_long). */
 struct thread_group {
-    const char *name;            /* the threads' name, as ps -L and gdb show it */
-    uint32_t threads, spare;     /* spare: how many of these compilations leave free */
+    const char *name;            /* the threads' name, which ps -L and gdb show */
+    uint32_t threads, spare;     /* spare: how many of these threads compilations leave free */
     _Atomic(struct job *) inbox; /* newest first */
     sem_t *ready;                /* counts jobs, and wake-ups without a job */
     sem_t own;
-    pthread_mutex_t lock;               /* protects the rest */
-    struct job *first;                  /* oldest first */
-    uint32_t uid[THREADS_MAX], running; /* whose jobs the threads have */
-    uint32_t compiling;                 /* how many of these compile */
+    pthread_mutex_t lock; /* protects the rest */
+    struct job *first;    /* oldest first */
+    /* the users whose jobs the threads have, and how many jobs that are */
+    uint32_t uid[THREADS_MAX], running;
+    uint32_t compiling; /* how many of these jobs compile */
     struct served served;
-    uint64_t due_ns; /* when the first job that waits for its share may begin; 0: none waits */
+    uint64_t due_ns; /* when the first job that waits for a time may begin; 0: none does */
 };
 static struct thread_group quick = {
     .name = "gs-quick", .threads = THREADS_MAX, .lock = PTHREAD_MUTEX_INITIALIZER};
@@ -65,17 +69,18 @@ static struct thread_group brief = {
 static struct thread_group quiet = {
     .name = "gs-quiet", .threads = 1, .lock = PTHREAD_MUTEX_INITIALIZER};
 
-/* What compiling has taken. Its lock is taken under a group's. */
+/* The users' accounts of CPU time for compiling. This lock may be taken while a group's is held. */
 static struct {
     pthread_mutex_t lock;
     struct pace pace;
 } accounts = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-/* Jobs that are on their way to a service thread or with one. A job that compiles counts once it
- * has begun: it may wait for its user's share for long, and the next worker makes it again. */
+/* How many jobs are on their way to a service thread or with one. A job that compiles counts only
+ * once it has begun: it may wait long for its user's share, and the next worker carries it out
+ * again. */
 static _Atomic uint32_t jobs_out;
 
-/* Whether a suspect's compilation is under way, in any group. */
+/* A suspect's compilation is under way, in any group. */
 static _Atomic bool suspect_compiles;
 
 static _Thread_local CUstream own_stream;
@@ -109,7 +114,7 @@ void service_push(struct job *job)
     sem_post(thread_group->ready);
 }
 
-/* Wakes threads that look whether a job that waits for its user's share may begin now. */
+/* Wakes threads that check whether a waiting job may begin to compile now. */
 static void look_again(void)
 {
     sem_post(patient.ready);
@@ -138,7 +143,7 @@ bool service_idle(void)
     return atomic_load_explicit(&jobs_out, memory_order_acquire) == 0;
 }
 
-/* How many of the threads have jobs of the user. */
+/* Returns how many of the group's threads have jobs of the user. */
 static uint32_t running_of(const struct thread_group *thread_group, uint32_t uid)
 {
     uint32_t count = 0;
@@ -148,7 +153,7 @@ static uint32_t running_of(const struct thread_group *thread_group, uint32_t uid
     return count;
 }
 
-/* Puts the jobs that have come in behind those that wait. */
+/* Appends the jobs of the inbox to the waiting jobs. */
 static void inbox_take(struct thread_group *thread_group)
 {
     /* acquire: pairs with service_push */
@@ -172,7 +177,7 @@ static uint32_t compile_percent(const struct job *job)
     return atomic_load_explicit(&job->session->jobs.compile_percent, memory_order_relaxed);
 }
 
-/* One line a minute: the user may load modules without end. */
+/* Allows one line per minute and user, because a user may load modules without end. */
 static struct log_allowance held_allowance = LOG_ALLOWANCE(1, 60000000000u);
 
 static void held_log(const struct session *session, uint32_t percent, uint64_t ns)
@@ -189,7 +194,8 @@ static void held_log(const struct session *session, uint32_t percent, uint64_t n
     log_event_write(&event, LOG_LEVEL_INFO);
 }
 
-/* Whether the job is to compile. A session that is closing does not compile any more (job.h). */
+/* Returns whether the job is going to compile. A closing session does not compile any more
+ * (job.h). */
 static bool is_to_compile(const struct job *job)
 {
     return (job->kind->flags & JOB_COMPILES) &&
@@ -201,16 +207,16 @@ static bool is_suspect(const struct job *job, uint64_t now)
     return is_to_compile(job) && job->session->jobs.suspect_ns > now;
 }
 
-/* Notes when a job of the group that waits may begin. */
+/* Notes when a waiting job of the group may begin. */
 static void due_note(struct thread_group *thread_group, uint64_t due)
 {
     if (!thread_group->due_ns || due < thread_group->due_ns)
         thread_group->due_ns = due;
 }
 
-/* Whether the job compiles and must wait, because of other compilations, or because its user has
- * had its share of a CPU, and then notes in the group when the job may begin. running: how many
- * threads its user has. */
+/* Returns whether the job compiles and must wait, because of other compilations or because its user
+ * has used up its share of a CPU. Notes in the group when the job may begin, if that is a matter of
+ * time. running: how many threads of the group its user has. */
 static bool kept_back(struct thread_group *thread_group, const struct job *job, uint32_t running,
                       uint64_t now)
 {
@@ -236,8 +242,8 @@ static bool kept_back(struct thread_group *thread_group, const struct job *job, 
 }
 
 /* Chooses the next job and returns the link to it; NULL: no job may begin now. The job is the
- * oldest of the user that has the fewest threads and, of several such users, was served longest
- * ago. */
+ * oldest of the user with the fewest threads or, among several such users, of the one served
+ * longest ago. */
 static struct job **choose(struct thread_group *thread_group, uint64_t now)
 {
     const uint32_t most = thread_group->threads > 1 ? thread_group->threads - 1 : 1;
@@ -259,8 +265,8 @@ static struct job **choose(struct thread_group *thread_group, uint64_t now)
     return found;
 }
 
-/* Notes that the job begins, if it compiles for a suspect. False: it may not begin, because another
- * group has just begun another suspect's compilation. */
+/* Reserves the only place for a suspect's compilation, if the job is one. Returns false if another
+ * group has just taken that place. */
 static bool suspect_begin(struct job *job, uint64_t now)
 {
     job->one_at_a_time = is_suspect(job, now);
@@ -274,8 +280,8 @@ static void suspect_end(void)
     look_again();
 }
 
-/* Takes the next job; NULL: none may begin now. *due: when the first job that waits for its user's
- * share of a CPU may begin; 0: no job waits for that. */
+/* Takes the next job; NULL: none may begin now. *due: when the first job that waits for a time may
+ * begin; 0: none does. */
 static struct job *pop(struct thread_group *thread_group, uint64_t *due)
 {
     struct job **found, *job = NULL;
@@ -297,8 +303,8 @@ static struct job *pop(struct thread_group *thread_group, uint64_t *due)
         served_note(&thread_group->served, job_uid(job));
     }
     *due = thread_group->due_ns;
-    /* This thread will be busy, so another one is woken, which takes one of the other jobs or waits
-     * until one may begin. */
+    /* This thread will be busy, so it wakes another one, which takes one of the remaining jobs or
+     * waits until one may begin. */
     const bool watch = job && thread_group->first;
     pthread_mutex_unlock(&thread_group->lock);
     if (watch)
@@ -306,9 +312,9 @@ static struct job *pop(struct thread_group *thread_group, uint64_t *due)
     return job;
 }
 
-/* Notes that the calling thread is done with a job of that user, and wakes a thread. A job that
- * could not begin meanwhile, because its user or all who compile had enough threads, had its
- * wake-up already and gets no other one. */
+/* Notes that the calling thread is done with a job of this user. Wakes a thread if jobs wait: a job
+ * that could not begin meanwhile, because too many threads were busy, has used up its own
+ * wake-up. */
 static void pop_end(struct thread_group *thread_group, uint32_t uid, bool compiled)
 {
     uint32_t i = 0;
@@ -324,8 +330,8 @@ static void pop_end(struct thread_group *thread_group, uint32_t uid, bool compil
         sem_post(thread_group->ready);
 }
 
-/* Waits until the semaphore is posted or, unless `due` is 0, until then. The quiet thread stays
- * awake while it is pre-woken, unless yields return late. */
+/* Waits until the semaphore is posted or, unless `due` is 0, until that time. While the quiet
+ * thread is pre-woken, it stays awake instead, unless yields return late. */
 static void thread_group_wait(struct thread_group *thread_group, uint64_t due)
 {
     const struct timespec until = {(time_t)(due / 1000000000u), (long)(due % 1000000000u)};
@@ -354,9 +360,10 @@ static uint64_t thread_cpu_ns(void)
     return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
-/* Gives back to the system what a large text took, most of which the C library would keep for good.
- * One thread at a time: where another allocator stands in the library's place, the first call sets
- * up what the library has of its own, which two threads at once get wrong. */
+/* Returns to the system the memory that a large text took, most of which the C library would keep
+ * for good. Only one thread calls malloc_trim at a time: if another allocator replaces the
+ * library's, the first call sets up the library's own state, and two calls at once would break
+ * it. */
 static void memory_give_back(void)
 {
     static pthread_mutex_t trimming = PTHREAD_MUTEX_INITIALIZER;
@@ -366,8 +373,8 @@ static void memory_give_back(void)
     pthread_mutex_unlock(&trimming);
 }
 
-/* Does the job. The user of a job that compiles is charged with the CPU time of this thread and of
- * those that help it. */
+/* Does the job's work. Charges the user of a job that compiles with the CPU time of this thread and
+ * of the driver's threads that helped it. */
 static void job_work(struct job *job)
 {
     const bool compiles = job->kind->flags & JOB_COMPILES;
@@ -384,7 +391,8 @@ static void job_work(struct job *job)
     pthread_mutex_unlock(&accounts.lock);
 }
 
-/* Hands the job back; or to the patient threads, where it has turned out to take long. */
+/* Returns the job to the main lane, or passes it to the patient threads if it has turned out to
+ * take long. */
 static void job_pass_on(const struct thread_group *thread_group, struct job *job)
 {
     if (thread_group != &brief || job->brief) {
@@ -411,7 +419,8 @@ static void *service_main(void *argument)
         if (thread_group == &quiet)
             prewake_met(PREWAKE_QUIET);
         const uint32_t uid = job_uid(job);
-        const bool asks = job->kind->flags & JOB_ASKS; /* it may be back before its work returns */
+        /* the job may be back before its work returns, so it is not touched afterwards */
+        const bool asks = job->kind->flags & JOB_ASKS;
         const bool compiles = job->kind->flags & JOB_COMPILES, one_at_a_time = job->one_at_a_time;
         job_work(job);
         if (!asks)
@@ -419,7 +428,7 @@ static void *service_main(void *argument)
         pop_end(thread_group, uid, compiles);
         if (one_at_a_time)
             suspect_end();
-        /* release: what the job has left behind; pairs with service_idle */
+        /* release: publishes the job's effects; pairs with service_idle */
         atomic_fetch_sub_explicit(&jobs_out, 1, memory_order_release);
     }
     return NULL;

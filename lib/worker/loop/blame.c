@@ -1,7 +1,7 @@
 /*
- * blame.c - the context is lost: finds the session at fault, and ends the worker.
+ * blame.c - after the context is lost, finds the session at fault and ends the worker.
  *
- * The control thread does this once every lane has stopped, so that it has the tables to itself.
+ * The control thread runs this after every lane has stopped, so that it has all tables to itself.
  */
 #include "worker/loop/blame.h"
 
@@ -20,7 +20,7 @@
 /* How long other sessions' work may go on after an eviction; longer kernels are interrupted. */
 #define OTHERS_NS 50000000u
 
-/* Whether the device has kernels of anybody. */
+/* Returns whether any session has unfinished kernels. */
 static bool kernels_any(void)
 {
     const struct session *s = session_table_next(NULL);
@@ -30,16 +30,17 @@ static bool kernels_any(void)
     return s;
 }
 
-/* Whether the session is suspect: it has unfinished kernels or, where nobody has any, other work.
- * Copies and fills do not fault, since they are checked. Whether they have ended is known only by
- * completion words, which a tenant can write. */
+/* Returns whether the session is suspect: it has unfinished kernels or, if no session has any,
+ * other unfinished work. Copies and fills are checked and do not fault, and only completion words,
+ * which a tenant can write, tell whether they have ended. */
 static bool is_suspect(const struct session *session, bool kernels)
 {
     return kernels ? session_has_kernels(session) : session_may_run(session);
 }
 
-/* Returns the only suspect, which is to blame for a lost context: after a fault the device writes
- * no fence, and a session whose work had ended before is not suspect. */
+/* Returns the only suspect, which is to blame for the loss; NULL: there are several, or none can be
+ * found. The device writes no fence after a fault, and a session whose work ended before is not
+ * suspect. */
 static const struct session *only_suspect(bool kernels)
 {
     const struct session *found = NULL;
@@ -51,7 +52,7 @@ static const struct session *only_suspect(bool kernels)
             return NULL;
         found = s;
     }
-    /* No session is suspect, so the driver call that was being made is to blame. */
+    /* Without suspects, the session whose driver call was under way is to blame. */
     return found ? found : lanes_draining();
 }
 
@@ -64,8 +65,8 @@ static const struct session *in_slot(uint32_t slot)
     return s;
 }
 
-/* Names the first unfinished launch, and its kernel. Copies and fills before it that are not known
- * to be complete cannot fault. */
+/* Fills in the stream's first unfinished launch and its kernel's name. Copies and fills before that
+ * launch may be unfinished too, but they cannot fault. */
 static void blamed_kernel(const struct session *session, uint32_t stream, struct link_fatal *fatal)
 {
     const struct stream *of = &session->submit.streams[stream];
@@ -82,8 +83,9 @@ static void blamed_kernel(const struct session *session, uint32_t stream, struct
         memcpy(fatal->kernel, kernel->name, sizeof(fatal->kernel));
 }
 
-/* Waits until the other sessions' work has ended, so that they lose nothing: after an eviction the
- * device still works. Returns whether only the evicted session's work is left. */
+/* Waits for OTHERS_NS at most until the other sessions' work has ended, so that they lose nothing:
+ * after an eviction the device still works. Returns whether only the evicted session's work is
+ * left. */
 static bool others_end(const struct session *evicted)
 {
     const uint64_t until = clock_ns() + OTHERS_NS;
@@ -102,10 +104,10 @@ static bool others_end(const struct session *evicted)
     return !busy;
 }
 
-/* Whether nothing of the context runs any more. When the driver reports an illegal address, all
- * kernels have ended (bench/driver_facts, 25). Of other errors, and of copies under way, that is
- * not known. A tenant that falsifies the word by which its copy has ended disturbs its own memory
- * alone: nobody else gets that memory before this process has ended. */
+/* Returns whether nothing of the context runs any more. When the driver reports an illegal address,
+ * all kernels have ended (bench/driver_facts, 25). After other errors, and for copies under way,
+ * that is not known. A tenant that falsifies the completion word of its copy harms only its own
+ * memory, which nobody else gets before this process has ended. */
 static bool fault_ended_all(void)
 {
     bool ended = lost_result() == CUDA_ERROR_ILLEGAL_ADDRESS && service_idle();
@@ -115,7 +117,7 @@ static bool fault_ended_all(void)
     return ended;
 }
 
-/* Names all suspects, since any of them may have lost the context. */
+/* Sends all suspects to the supervisor, since any of them may have caused the loss. */
 static void suspects_tell(bool kernels)
 {
     struct link_message message = {.op = LINK_SUSPECT};
@@ -137,8 +139,8 @@ void blame(void)
     lanes_poll(clock_ns());
     const bool kernels = kernels_any();
     const struct session *session = evicted ? in_slot(lost_evicted()) : only_suspect(kernels);
-    /* After an eviction the evicted session's kernels run on until the process has ended, in memory
-     * that nobody gets before that. */
+    /* After an eviction, the evicted session's kernels run until this process has ended, in memory
+     * that no other session gets before. */
     const bool at_rest = stopped && (evicted ? others_end(session) : fault_ended_all());
 
     if (!session && !evicted)

@@ -1,6 +1,6 @@
 /*
- * control.c - the control thread: reads the supervisor's messages from the link, and makes them
- * jobs for the main lane, settings, or wake-ups. It touches nothing that belongs to a lane.
+ * control.c - the control thread: reads the supervisor's messages from the link, and turns each
+ * into a job for the main lane, a setting, or a wake-up. It touches nothing that belongs to a lane.
  */
 #include "worker/loop/control.h"
 
@@ -32,23 +32,25 @@
 #include "worker/session/retire.h"
 #include "worker/session/session.h"
 
-/* The close job of each slot, made before the slot's session is opened, so that a session can be
- * closed when there is no memory. */
+/* The close job of each slot. It is made before the slot's session is opened, so that a session can
+ * be closed even when memory is lacking. */
 static struct job *closing[LINK_SLOTS_MAX];
 static struct link_stats *stats; /* LINK_SLOTS_MAX of them, shared with the supervisor */
 
-/* The pieces and journals of sessions that are to be taken up, until their LINK_OPEN comes. */
+/* The pieces (LINK_RESUME_PIECE) of the session that is to be resumed next, until its LINK_OPEN
+ * comes. */
 static struct resume *resuming;
 
-/* A message of the supervisor, and what it means for the worker. */
+/* A message of the supervisor, with its descriptor, and whether it ends the worker. */
 struct order {
     struct link_message message;
-    int descriptor; /* that came along, which the order's function takes; -1: none */
-    bool ends;      /* the worker ends for it, with this exit status */
+    int descriptor; /* came with the message; the order's function takes it over; -1: none */
+    bool ends;      /* the worker ends after this order, with exit status `status` */
     int status;
 };
 
-/* The pieces of a session that is taken up; none may have come. Takes the journal's descriptor. */
+/* Returns the collected pieces of a session that is resumed, or a new empty set if none have come.
+ * Takes over the journal's descriptor. NULL: no memory. */
 static struct resume *resume_take(uint32_t slot, int journal)
 {
     struct resume *resume = resuming;
@@ -64,7 +66,8 @@ static struct resume *resume_take(uint32_t slot, int journal)
     return resume;
 }
 
-/* Without memory for the piece, the session cannot be taken up. */
+/* Collects a piece of a session that is to be resumed. If memory is lacking, the session's
+ * resumption fails later. */
 static void resume_piece(struct order *order)
 {
     const struct link_message *message = &order->message;
@@ -79,7 +82,7 @@ static void resume_piece(struct order *order)
         resume_add(resuming, &message->u.vault, order->descriptor);
 }
 
-/* Wakes the threads that will have the grant next, so that they are awake when it comes. */
+/* Wakes the threads that will handle the grant, so that they are awake when it comes. */
 static void grant_announce(const struct link_grant *grant)
 {
     prewake(PREWAKE_JOBS);
@@ -87,7 +90,7 @@ static void grant_announce(const struct link_grant *grant)
         prewake(PREWAKE_QUIET);
 }
 
-/* The descriptor is that of the journal of a session that is to be taken up. */
+/* Opens a session. The order's descriptor is the journal of a session that is to be resumed. */
 static void open_session(struct order *order)
 {
     const struct link_message *message = &order->message;
@@ -124,7 +127,7 @@ static void open_session(struct order *order)
     job->grant = message->u.open.grant;
     if (grant_has_mask(&job->grant)) {
         job_return(job);
-    } else { /* the session needs no partition that would have to be made first */
+    } else { /* the session has the whole device, so no partition must be made first */
         job->kind = job->open.resume ? &job_resume : &job_open;
         service_push(job);
     }
@@ -206,7 +209,7 @@ static void link_sleep(void)
         log_error("event=worker-failed reason=\"eventfd: %s\"", strerror(errno));
 }
 
-/* Waits for the next message; otherwise as link_read. */
+/* Waits for the next message, and returns what link_read returns. */
 static ssize_t link_receive(struct link_message *message, int *descriptor)
 {
     struct link_control control;
@@ -226,7 +229,7 @@ static ssize_t link_receive(struct link_message *message, int *descriptor)
     }
 }
 
-/* Notes whether sessions are being taken up: until all are, none has new work. */
+/* Notes whether sessions are being resumed. Until all are, no session has new work. */
 static void resuming_set(bool any)
 {
     quiet_resuming(any);
@@ -234,7 +237,8 @@ static void resuming_set(bool any)
     lanes_wake();
 }
 
-/* May come twice: a new supervisor cannot know whether the one before has sent it. */
+/* Handles LINK_BEGIN. It may come twice: a new supervisor cannot know whether the one before has
+ * sent it. */
 static void device_begin(struct order *order)
 {
     resuming_set(order->message.u.resuming);
@@ -243,7 +247,7 @@ static void device_begin(struct order *order)
 static void resuming_end(struct order *order)
 {
     (void)order;
-    preload_remove(LINK_SLOT_NONE, 0); /* of sessions that have ended since */
+    preload_remove(LINK_SLOT_NONE, 0); /* preloaded memory of sessions that have ended since */
     resuming_set(false);
 }
 
@@ -260,7 +264,8 @@ static void trace_begin(struct order *order)
 static void segment_drop(struct order *order)
 {
     segment_mapping_remove(order->message.u.segment_id);
-    dispatch_wake(); /* for the quiet moment that the end of a registration waits for */
+    /* the memory is unregistered at a quiet moment, which the main lane must make */
+    dispatch_wake();
 }
 
 static void ping_answer(struct order *order)
@@ -305,10 +310,10 @@ static void worker_quit(struct order *order)
     order->status = 0;
 }
 
-/* What the worker does for each message. */
+/* The function for each message. */
 static const struct {
     void (*function)(struct order *order);
-    bool names_slot; /* the message is for the session in its slot, which is checked */
+    bool names_slot; /* the message names a slot, which is checked before the call */
 } orders[] = {
     [LINK_OPEN] = {open_session, true},          [LINK_CLOSE] = {close_session, true},
     [LINK_GRANT] = {grant_session, true},        [LINK_EVICT] = {evict_session, true},
@@ -321,7 +326,7 @@ static const struct {
     [LINK_PEER_REVOKE] = {peer_revoke, false},   [LINK_LINGERING] = {lingering_set, false},
 };
 
-/* Whether the slot that a message names is one. */
+/* Returns whether the message's slot is valid, or is not used. */
 static bool slot_fits(const struct link_message *message)
 {
     return message->op >= ARRAY_SIZE(orders) || !orders[message->op].names_slot ||

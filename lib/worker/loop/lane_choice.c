@@ -1,4 +1,4 @@
-/* lane_choice.c - see lane_choice.h. It changes nothing: it looks at counts and at one session. */
+/* lane_choice.c - see lane_choice.h. These functions change nothing. */
 #include "worker/loop/lane_choice.h"
 
 #include "worker/sched/class_traits.h"
@@ -7,18 +7,18 @@
 #include "worker/submit/stream.h"
 
 #define SHARED_MOST    2u /* tenants that a lane serves well */
-#define CPUS_SPARE     2u /* for other threads, beside a CPU for each tenant and each lane */
-/* How long a session may be silent before a side lane returns it: where the lane has nothing else
- * to do, and where other sessions keep the lane awake. A tenant that shares its processor is silent
- * for the time slices of others. */
+#define CPUS_SPARE     2u /* CPUs left to other threads, beyond one for each tenant and each lane */
+/* How long a session may be silent before a side lane returns it: SILENT_NS where the lane has no
+ * other active session, else SILENT_BUSY_NS. A tenant that shares its CPU is silent during the time
+ * slices of others. */
 #define SILENT_NS      5000000u
 #define SILENT_BUSY_NS 50000000u
-#define RUNS_ON_NS     50000000u /* a light kernel takes a thousandth */
+#define RUNS_ON_NS     50000000u /* a light kernel takes a thousandth of this */
 
-/* How many active tenants a lane serves before another lane gets one, where so many are active on
- * all lanes together. Measured on an H200 with 16 CPUs: four tenants that wait make a third more
- * launches with a lane each than with two a lane; sixteen make more with two a lane, since with a
- * lane each there would be more threads than CPUs. */
+/* Returns how many active tenants a lane serves before another lane gets one, given the number that
+ * are active on all lanes together. Measured on an H200 with 16 CPUs: four tenants that wait for
+ * each launch make a third more launches with one tenant per lane than with two; sixteen make more
+ * with two per lane, since with one per lane there would be more threads than CPUs. */
 static uint32_t lane_tenants(uint32_t active, uint32_t cpus)
 {
     return active > SHARED_MOST && 2 * active + CPUS_SPARE <= cpus ? 1 : SHARED_MOST;
@@ -71,9 +71,9 @@ bool session_light(const struct session *session)
            class_traits(session->sched.entity.cls).side_lanes && !session->grant.partition &&
            !session->grant.link.deadline_ns && !session->jobs.current && !session->jobs.close &&
            !session->jobs.paused && !session->submit.faulted && !session->inflight.awaiting_fence &&
-           /* the main lane reads what a launch of a listed session writes there */
+           /* a launch of a listed session writes a headroom entity that the main lane reads */
            !session->sched.headroom.listed && !session->submit.reports_open &&
            !session->sched.entity.waiting && !(session->round.pending & REQUEST_BIT) &&
-           session->poll.suspect_ns <= session->lane->now && /* the main lane gives turns */
+           session->poll.suspect_ns <= session->lane->now && /* only the main lane gives turns */
            session_seems_idle(session);
 }

@@ -1,23 +1,24 @@
 /*
  * lanes.c - the side lanes: threads that issue light work beside the main lane.
  *
- * The driver's launch lock belongs to the context, and every green context has a lock of its own,
- * also a green context of all SMs (measured: eight threads launch 1.1 M graphs a second in green
- * contexts of their own, and 0.43 M in one context). So each side lane launches in a green context
- * of all SMs.
+ * The driver's launch lock belongs to the context, and each green context has its own lock, even a
+ * green context of all SMs (measured: eight threads launch 1.1 M graphs a second in green contexts
+ * of their own, and 0.43 M in one context). So each side lane launches in its own green context of
+ * all SMs.
  *
- * A session belongs to one lane at a time, and only that lane writes the session's parts that are a
- * lane's. Every session begins and ends with the main lane. Only the main lane decides which
- * sessions wait for each other, keeps SMs free for latency work, makes quiet moments and takes
- * requests. Where several tenants keep the main lane busy, it gives away sessions whose launches
- * delay no other session, because they are known to be short and fill little of the device. A side
- * lane returns a session for everything else: a request, an event, a recorded graph, a kernel that
- * is wide or not measured yet, silence, a recall. So the sessions of side lanes are never
- * contended, and side lanes read no scheduling account that another lane writes.
+ * A session belongs to one lane at a time, and only that lane writes the parts of the session that
+ * belong to a lane. Every session begins and ends with the main lane. Only the main lane decides
+ * which sessions wait for each other, keeps SMs free for latency work, makes quiet moments and
+ * takes requests. When several tenants keep the main lane busy, it gives away sessions whose
+ * launches delay no other session, because they are known to be short and to fill little of the
+ * device. A side lane returns a session when anything else comes up: a request, an event, a
+ * recorded graph, a kernel that is wide or not measured yet, silence, or a recall. So the sessions
+ * of side lanes are never contended, and a side lane reads no scheduling account that another lane
+ * writes.
  *
- * A session is given away when the device has nothing of it; its streams go on in CUDA streams of
- * the side lane's context. The session may come back with work in flight; its streams then stay in
- * that context until they are idle (stream_move).
+ * The main lane gives a session away only while the device has no work of it; the session's streams
+ * then use CUDA streams of the side lane's context. The session may come back with work in flight;
+ * its streams then stay in that context until they are idle (stream_move).
  */
 #include "worker/loop/lanes.h"
 
@@ -47,11 +48,11 @@
 #include "worker/submit/pool.h"
 #include "worker/submit/stream.h"
 
-#define CPUS_EACH    2u  /* processors for each lane, so that a lane is worth its thread */
-#define LANES_PAY    8u  /* more lanes than these are not worth their threads */
-#define STREAMS_EACH 32u /* CUDA streams of a side lane, of half a MiB each on an H200 */
-/* How often the main lane asks the driver whether a session that seems idle is idle; the answer
- * costs a microsecond. */
+#define CPUS_EACH    2u  /* CPUs per lane; with fewer, a lane is not worth its thread */
+#define LANES_PAY    8u  /* the most lanes that are worth their threads */
+#define STREAMS_EACH 32u /* CUDA streams of a side lane; each takes half a MiB on an H200 */
+/* How long the main lane waits after a try to give a session away. A try asks the driver whether
+ * sessions that seem idle are idle, which costs a microsecond each. */
 #define GIVE_NS      50000u
 #define WATCH_NS     5000000u /* how often a side lane asks the driver about its streams */
 
@@ -61,7 +62,7 @@ struct side {
     struct waker waker;
     struct partition context;
     _Atomic(struct session *) given; /* sessions for the side lane, newest first, by ->lane_next */
-    uint32_t members;                /* its sessions, as the main lane counts them */
+    uint32_t members;                /* how many sessions it has; counted by the main lane */
     uint64_t next_watch;
 };
 
@@ -71,10 +72,10 @@ static struct {
     struct lane *main;
     /* sessions for the main lane, newest first, by ->lane_next */
     _Atomic(struct session *) returned;
-    _Atomic bool recall; /* all sessions are wanted back */
+    _Atomic bool recall; /* side lanes return all sessions */
     uint32_t cpus;
     uint64_t next_give;      /* the main lane gives no session away before this time */
-    _Atomic bool cpus_short; /* more threads stay awake than there are processors */
+    _Atomic bool cpus_short; /* more threads stay awake than there are CPUs */
 } lanes;
 
 /* ---- Handing over ---------------------------------------------------------------------------- */
@@ -132,8 +133,8 @@ static void sessions_accept(struct side *side)
     }
 }
 
-/* Issues the session's records. Returns false when the next record is for the main lane, or waits
- * for something other than space on the device. */
+/* Issues the session's records. Returns false when the main lane must have the session: its next
+ * record is for the main lane, or waits for something other than room on the device. */
 static bool side_serve(struct session *session)
 {
     if (!session->round.pending)
@@ -143,7 +144,7 @@ static bool side_serve(struct session *session)
     return !(drained & (RINGS_ELSEWHERE | RINGS_STALLED));
 }
 
-/* Whether the session stays with the lane. */
+/* Returns whether the session stays with the side lane. */
 static bool session_stays(const struct lane *lane, struct session *session)
 {
     return !(session->round.pending & REQUEST_BIT) && !session->submit.faulted &&
@@ -153,8 +154,7 @@ static bool session_stays(const struct lane *lane, struct session *session)
            !atomic_load_explicit(&lanes.recall, memory_order_relaxed);
 }
 
-/* Tells the clients of the lane's sessions whether they should yield the processor soon when they
- * wait. */
+/* Tells the clients of the lane's sessions whether a waiting client should soon yield its CPU. */
 static void clients_tell(struct lane *lane)
 {
     const bool yield_soon = atomic_load_explicit(&lanes.cpus_short, memory_order_relaxed);
@@ -186,8 +186,8 @@ static void side_round(struct side *side)
     }
 }
 
-/* Asks the driver about the streams of busy sessions, so that the lane meets a lost context also
- * while it makes no other call. */
+/* Asks the driver about the streams of busy sessions, so that the lane detects a lost context even
+ * when it makes no other driver call. */
 static void side_watch(struct side *side)
 {
     struct lane *lane = &side->lane;
@@ -236,7 +236,7 @@ static void *side_main(void *argument)
 
 /* ---- The main lane --------------------------------------------------------------------------- */
 
-/* Makes the session the main lane's again. */
+/* Takes a returned session back into the main lane. */
 static void session_adopt(struct lane *main, struct session *session)
 {
     lanes.side[session->lane->index - 1]->members--;
@@ -250,8 +250,8 @@ static void session_adopt(struct lane *main, struct session *session)
 }
 
 /* Moves all streams of the session to a side lane's context. Returns false when the device has work
- * of the session, or the pool has no CUDA stream there; some streams may have moved by then, which
- * does no harm. */
+ * of the session, or when the pool has no CUDA stream in that context. Some streams may have moved
+ * by then, which does no harm. */
 static bool streams_move(struct session *session, struct partition *context)
 {
     if (!streams_idle(session))
@@ -278,7 +278,7 @@ static void session_give(struct session *session, struct side *side)
     waker_wake(&side->waker);
 }
 
-/* The side lane that gets one more session (lane_choice.h); NULL: none does. */
+/* Returns the side lane that gets one more session (lane_choice.h); NULL: none does. */
 static struct side *side_for_more(const struct lane *main)
 {
     uint32_t members[LANES_MAX];
@@ -289,8 +289,8 @@ static struct side *side_for_more(const struct lane *main)
     return chosen == LANE_NONE ? NULL : lanes.side[chosen];
 }
 
-/* Gives one of the main lane's sessions to a side lane, unless all side lanes are full and the main
- * lane has at most one active session more than the emptiest of them. */
+/* Gives one of the main lane's sessions to a side lane, if lane_choice.h names a lane and a session
+ * is light. */
 static void one_give(struct lane *main)
 {
     struct side *side = side_for_more(main);
@@ -308,8 +308,8 @@ static void one_give(struct lane *main)
     }
 }
 
-/* Finds out whether processors are short: each tenant that waits, and each lane that works, is a
- * thread that does not sleep. */
+/* Finds out whether there are more busy threads than CPUs. Each active tenant and each lane that
+ * has sessions counts as one thread. */
 static void cpus_count(const struct lane *main)
 {
     uint32_t threads = main->active_lately + 1;
@@ -353,7 +353,7 @@ void lanes_recall_session(struct session *session)
 
 bool lanes_returned(void)
 {
-    /* seq_cst: after waker_doze; pairs with stack_push and dispatch_wake */
+    /* seq_cst: must come after waker_doze; pairs with stack_push and dispatch_wake */
     return atomic_load(&lanes.returned);
 }
 
@@ -396,7 +396,7 @@ const struct session *lanes_draining(void)
     for (uint32_t i = 0; i < lanes.count; i++) {
         const struct session *other = lanes.side[i]->lane.draining;
         if (other && draining)
-            return NULL; /* every lane that makes a call meets the loss */
+            return NULL; /* several lanes were issuing, and the loss may be due to any of them */
         draining = draining ? draining : other;
     }
     return draining;
@@ -427,7 +427,7 @@ void lanes_main(struct lane *main)
     lanes.main = main;
 }
 
-/* How many lanes there are to be, the main lane included. */
+/* Returns how many lanes to make, including the main lane. */
 static uint32_t lanes_wanted(void)
 {
     const char *text = getenv("GSHARE_LANES");

@@ -1,9 +1,10 @@
 /*
- * loop.c - the main lane: the thread that polls sessions, drains their rings and hands the work to
- * the device, gives sessions to the other lanes (lanes.c), and sends all jobs on their way.
+ * loop.c - the main lane's thread. It polls sessions, drains their rings and issues the work to the
+ * device, gives sessions to the side lanes (lanes.c), and moves all jobs from step to step
+ * (route.c).
  *
- * Without sessions to poll and without anything to watch, the thread sleeps in poll(). Nothing that
- * a tenant does makes it wait: jobs go to and come from other threads through lock-free stacks.
+ * The thread sleeps in poll() when no session is polled and nothing needs watching. It never waits
+ * for a tenant or for another thread: jobs are handed over through lock-free stacks.
  */
 #include "worker/loop/loop.h"
 
@@ -36,14 +37,15 @@
 #include "worker/submit/pool.h"
 #include "worker/submit/stream.h"
 
-#define BELL_NS        100000000u /* how often the doorbell is emptied while the lane is awake */
-#define QUIET_NAP_NS   200000u    /* how long the lane sleeps behind a long quiet job */
-#define WATCH_NS       5000000u   /* how often a busy device is asked whether it still lives */
-#define WATCH_SESSIONS 16u        /* sessions asked about each time */
+/* how often the doorbell queue is emptied while the lane is awake */
+#define BELL_NS        100000000u
+#define QUIET_NAP_NS   200000u  /* how long the lane sleeps at a time during a long quiet job */
+#define WATCH_NS       5000000u /* how often the driver is asked about a busy device */
+#define WATCH_SESSIONS 16u      /* the most sessions that are asked about each time */
 
 static struct lane lane;
 
-/* What other threads have left for the main lane, and what it does now and then. */
+/* What other threads have left for the main lane, and when its periodic tasks are due. */
 static struct {
     _Atomic(struct link_policy *) policy; /* a new policy; NULL: none */
     _Atomic(struct trace *) trace;        /* a new trace, or trace_end; NULL: neither */
@@ -62,8 +64,8 @@ void loop_policy(const struct link_policy *policy)
         return;
     }
     *copy = *policy;
-    /* acq_rel: publishes the copy's contents to policy_take; a policy that was never taken is freed
-     * here */
+    /* The exchange publishes the copy's contents to policy_take. A former policy that policy_take
+     * has not taken yet is freed here. */
     free(atomic_exchange(&loop.policy, copy));
     dispatch_wake(); /* side lanes may have sessions while the main lane sleeps */
 }
@@ -82,15 +84,15 @@ void loop_trace(const struct link_trace *link)
 
     if (!trace)
         return;
-    /* acq_rel: publishes the trace's contents to trace_change */
+    /* The exchange publishes the trace's contents to trace_change. */
     trace_drop(atomic_exchange(&loop.trace, trace));
     dispatch_wake();
 }
 
-/* Whether a new policy or trace waits until no side lane has a session. */
+/* Returns whether a new policy or trace waits to be taken. */
 static bool change_waits(void)
 {
-    /* seq_cst: after waker_doze; pairs with loop_policy and loop_trace */
+    /* seq_cst: must come after waker_doze; pairs with the exchange in loop_policy and loop_trace */
     return atomic_load(&loop.policy) || atomic_load(&loop.trace);
 }
 
@@ -115,7 +117,7 @@ static void policy_take(void)
     free(policy);
 }
 
-/* Takes a new policy and trace once no side lane has a session: a lane with a session reads both
+/* Takes a new policy and trace, once no side lane has a session: lanes that have sessions read both
  * without a lock. */
 static void change_take(void)
 {
@@ -135,14 +137,15 @@ static void session_watch(struct session *session)
         lane.busy = true;
 }
 
-/* Asks the driver about some busy streams. This finds a lost context even when no other call is
- * made, and forgets finished work. */
+/* Asks the driver whether some busy streams are idle. That detects a lost context even when no
+ * other driver call is made, and clears finished work from the accounts. */
 static void device_watch(void)
 {
     uint32_t asked = 0;
 
     lane.busy = false;
-    /* The round's time would be too early: work may have been issued and have ended since. */
+    /* The round's start time would be too early, because work may have been issued and have ended
+     * since. */
     inflight_poll_all(&lane.inflight_lane, clock_ns());
     for (uint32_t n = 0; n < session_table_slots() && asked < WATCH_SESSIONS; n++) {
         uint32_t i = (loop.watch_cursor + n) % session_table_slots();
@@ -153,12 +156,12 @@ static void device_watch(void)
         session_watch(session);
         if (asked == WATCH_SESSIONS) {
             loop.watch_cursor = i + 1;
-            lane.busy = true; /* the other sessions are still to be asked about */
+            lane.busy = true; /* the remaining sessions have not been checked yet */
         }
     }
     for (struct session *session = session_table_next(NULL); session;
          session = session_table_next(session)) {
-        /* A service thread may be freeing what the session has, so only the driver is asked. */
+        /* A service thread may be freeing the session's objects, so this only asks the driver. */
         if (session->phase == SESSION_CLOSING && !streams_idle(session))
             lane.busy = true;
     }
@@ -185,8 +188,7 @@ static void chores_begin(uint64_t now)
         job_begin(job);
 }
 
-/* Sends the jobs that make partitions on their way; the calls that asked for the partitions have
- * left these jobs. */
+/* Starts the queued jobs that make partitions (partition_job). */
 static void partitions_begin(void)
 {
     struct job *job;
@@ -197,7 +199,8 @@ static void partitions_begin(void)
 
 /* ---- The loop -------------------------------------------------------------------------------- */
 
-/* How long the thread may sleep when no session is polled; 0: until it is woken. */
+/* Returns for how many nanoseconds the thread may sleep when no session is polled; 0: until it is
+ * woken. */
 static uint64_t sleep_time(void)
 {
     if (quiet_first() || chores_any())
@@ -211,7 +214,7 @@ static void sleep_until_woken(uint64_t most)
     struct pollfd events[] = {{bell_descriptor(), POLLIN, 0}, {waker->fd, POLLIN, 0}};
 
     waker_doze(waker);
-    if (most == 0 && deferred_release_any()) /* the control thread has just added some */
+    if (most == 0 && deferred_release_any()) /* the control thread may have added one just now */
         most = WATCH_NS;
     if (!jobs_returned() && !lanes_returned() && !change_waits() && !lost_pending()) {
         const struct timespec time = {.tv_sec = 0, .tv_nsec = (long)most};
@@ -223,9 +226,9 @@ static void sleep_until_woken(uint64_t most)
     loop.next_bell = 0;
 }
 
-/* Sleeps between two rounds, for as long as nothing is to be done. While a quiet job is under way
- * no tenant's work goes out: the lane stays awake for a short job; behind a long one it sleeps, and
- * looks for requests every QUIET_NAP_NS. */
+/* Relaxes or sleeps between two rounds. While a quiet job runs, no tenant's work is issued: the
+ * lane stays awake if the job has just begun, and otherwise sleeps for QUIET_NAP_NS at a time, so
+ * that it still looks for requests. */
 static void round_rest(void)
 {
     bool lately;
@@ -253,7 +256,7 @@ static void *loop_main(void *unused)
         lane_begins(&lane);
         if (lost_pending())
             lost_stop();
-        jobs_route(jobs_for_returned()); /* before newer ones for the same session */
+        jobs_route(jobs_for_returned()); /* before newer jobs for the same session */
         jobs_route(jobs_take());
         change_take();
         trial_poll(lane.now);

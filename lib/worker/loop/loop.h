@@ -1,28 +1,30 @@
 /*
- * loop.h - the main lane's loop, and what the other files of this folder do.
+ * loop.h - the main lane's loop. The files of this folder:
  *
- *   loop.c            the loop: sleeping, waking, watching the device
- *   round.c           a scheduling round: what each polled session does in it
- *   rings.c           what a session's rings give to the device in a round, on any lane
+ *   loop.c            the loop: sleeps, wakes, and watches the device
+ *   round.c           one scheduling round: what each polled session does in it
+ *   rings.c           how one session's rings are drained in a round, on any lane
+ *   user_round.c      bounds the time that one user's sessions take of a round
  *   lanes.c           the side lanes
- *   lane_choice.c     which session goes to which side lane
- *   route.c           sends jobs on their way
+ *   lane_choice.c     decides which session goes to which side lane
+ *   route.c           moves jobs from step to step
  *   request.c         takes and answers tenants' synchronous requests
- *   memory_refused.c  logs the requests that a limit of memory has refused
- *   blame.c           the end of the context
- *   control.c         the control thread: the supervisor's messages
- *   main.c            the worker's start
+ *   memory_refused.c  logs requests that a memory limit has refused
+ *   blame.c           ends the worker after the context is lost
+ *   control.c         the control thread, which reads the supervisor's messages
+ *   main.c            starts the worker
  */
 #ifndef GS_WORKER_LOOP_LOOP_H
 #define GS_WORKER_LOOP_LOOP_H
 
 #include "worker/session_parts.h"
 
-/* Starts the main lane and the other lanes; called once the doorbell is open, and before any job is
- * pushed. Returns false when a thread or descriptor is missing. */
+/* Starts the threads of the main lane and the side lanes. Called once, when the doorbell is open
+ * and before any job is pushed. Returns false when a thread or descriptor cannot be made. */
 bool loop_start(void);
-/* Sets how the device is scheduled from the main lane's next round on. Control thread. */
+/* Sets the scheduling policy; it takes effect in a later round of the main lane, once no side lane
+ * has a session. Called by the control thread. */
 void loop_policy(const struct link_policy *policy);
-/* Has a trace begin or end soon, once no side lane has a session. Control thread. */
+/* Begins or ends a trace, once no side lane has a session. Called by the control thread. */
 void loop_trace(const struct link_trace *link);
 #endif

@@ -1,7 +1,7 @@
 /*
- * main.c - starts the worker: opens the driver, the context and what is made before there are
- * tenants, waits as a standby until the supervisor makes this worker the device's, and starts the
- * threads. Its own thread then is the control thread (control.c).
+ * main.c - starts the worker: opens the driver and the context, makes what must exist before there
+ * are tenants, waits as a standby until the supervisor gives this worker the device, and starts the
+ * threads. The initial thread then becomes the control thread (control.c).
  *
  * The process ends when the link ends, when the supervisor says so, or when the context is lost.
  */
@@ -42,8 +42,8 @@
 
 /* ---- The device ------------------------------------------------------------------------------ */
 
-/* What names the device to other programs, in their spelling (nvidia-smi, dcgm-exporter). A driver
- * that does not say so is no reason not to use the device. */
+/* Reads the names that identify the device to other programs, in their spelling (nvidia-smi,
+ * dcgm-exporter). A driver that does not tell them is still usable. */
 static void identity_read(struct worker *made)
 {
     const char *kind = strstr(made->info.name, " MIG ") ? "MIG" : "GPU";
@@ -108,7 +108,7 @@ static CUresult limits_read(struct worker *made)
     made->info.memory_total = total;
     if (DRV(cuDeviceGetAttribute, &made->info.numa_node, CU_DEVICE_ATTRIBUTE_HOST_NUMA_ID,
             made->device))
-        made->info.numa_node = NUMA_NONE; /* an older driver does not know the attribute */
+        made->info.numa_node = NUMA_NONE; /* an older driver lacks the attribute */
     if ((result = DRV(cuDeviceGetName, made->info.name, sizeof(made->info.name), made->device)))
         return result;
     identity_read(made);
@@ -116,7 +116,7 @@ static CUresult limits_read(struct worker *made)
     return CUDA_SUCCESS;
 }
 
-/* Opens the device's context, and reads what the driver says of the device. */
+/* Opens the device's context, and reads the device's properties. */
 static CUresult context_open(struct worker *made, int ordinal)
 {
     CUmemAllocationProp prop = {.type = CU_MEM_ALLOCATION_TYPE_PINNED,
@@ -130,8 +130,8 @@ static CUresult context_open(struct worker *made, int ordinal)
     made->info.device_count = (uint32_t)count;
     if ((result = DRV(cuDeviceGet, &made->device, ordinal)) || (result = limits_read(made)))
         return result;
-    /* This comes before the context is made and before threads are started, because the driver's
-     * memory and threads are to be on that node, too. */
+    /* This comes before the context is made and before threads are started, so that the driver's
+     * memory and threads are on that node too. */
     numa_bind(made->info.numa_node);
     prop.location = (CUmemLocation){CU_MEM_LOCATION_TYPE_DEVICE, made->device};
     if ((result = DRV(cuDevicePrimaryCtxRetain, &made->context, made->device)) ||
@@ -147,11 +147,11 @@ static CUresult context_open(struct worker *made, int ordinal)
     return CUDA_SUCCESS;
 }
 
-/* Makes in the context what is to be there before any tenant: much of it would make launches wait
- * for every kernel on the device. The order: the topology tells what a destroyed partition leaves
- * with the driver, by which partitions_init sizes its table; the pool's graphs have the completing
- * kernel; and the side lanes' contexts put their streams into the pool, where those of the primary
- * context come first. */
+/* Makes what must exist in the context before there are tenants: making much of it would hold up
+ * launches until every kernel on the device has ended. The order matters. The topology tells what a
+ * destroyed partition leaves with the driver, and partitions_init sizes its table by that; the
+ * pool's graphs contain the completing kernel; and the side lanes put their streams into the pool
+ * behind those of the primary context. */
 static CUresult worker_build(struct worker *made)
 {
     CUresult result;
@@ -168,7 +168,8 @@ static CUresult worker_build(struct worker *made)
 
 /* ---- The start ------------------------------------------------------------------------------- */
 
-/* Does what a message to a standby asks for. Takes the descriptor. False: it is no such message. */
+/* Carries out a message that a standby may get. Takes over the descriptor. Returns false for any
+ * other message. */
 static bool standby_message(const struct link_message *message, int descriptor)
 {
     struct link_message answer = {.op = LINK_PRELOADED, .slot = LINK_SLOT_NONE};
@@ -186,7 +187,7 @@ static bool standby_message(const struct link_message *message, int descriptor)
         return true;
     case LINK_PRELOAD_DROP:
         preload_remove(message->slot, message->u.vault.number);
-        while (deferred_release_any()) /* the device has nothing of this context */
+        while (deferred_release_any()) /* nothing of this context is on the device */
             deferred_release_run();
         return true;
     case LINK_PING:
@@ -202,8 +203,8 @@ static bool standby_message(const struct link_message *message, int descriptor)
     }
 }
 
-/* Waits until the supervisor makes this worker the device's; a standby waits long, and gets ready
- * for what it may have to take up. Returns false when the worker is to end. */
+/* Waits until the supervisor gives this worker the device. A standby waits here for long, and
+ * prepares for the sessions that it may have to resume. Returns false when the worker is to end. */
 static bool begin_await(void)
 {
     struct pollfd link = {LINK_FD, POLLIN, 0};
@@ -243,8 +244,8 @@ static int give_up(const char *text)
     return 1;
 }
 
-/* A terminal's or a service manager's signals are for the supervisor, and the worker ends with it.
- * Returns false when the supervisor has ended already. */
+/* Ignores the signals of a terminal or a service manager, which are for the supervisor: the worker
+ * ends with it. Returns false when the supervisor has ended already. */
 static bool supervisor_follow(void)
 {
     struct pollfd link = {LINK_FD, 0, 0};
@@ -254,12 +255,12 @@ static bool supervisor_follow(void)
     signal(SIGTERM, SIG_IGN);
     signal(SIGHUP, SIG_IGN);
     sigemptyset(&none);
-    sigprocmask(SIG_SETMASK, &none, NULL); /* the supervisor had them wait */
+    sigprocmask(SIG_SETMASK, &none, NULL); /* the supervisor had blocked them */
     return poll(&link, 1, 0) == 0;         /* no POLLHUP */
 }
 
-/* Takes what the supervisor has left to this process, and gives its privileges up. False: that
- * failed, and the text says why. */
+/* Takes over the descriptors that the supervisor has left to this process, and drops privileges.
+ * Returns false on failure, with the reason in `text`. */
 static bool process_begin(const char *kind, const char *bell_name, const char *code_directory,
                           struct link_stats **stats, char *text, size_t size)
 {
@@ -279,14 +280,14 @@ static bool process_begin(const char *kind, const char *bell_name, const char *c
     return privileges_drop(kind, text, size);
 }
 
-/* Opens the driver and the device, and makes what is to be there before any tenant. False: that
- * failed. The text says why or, on success, why "auto" meant the software device. */
+/* Opens the driver and the device, and makes what must exist before there are tenants. Returns
+ * false on failure. `text` gets the reason or, on success, why "auto" chose the software device. */
 static bool device_open(struct worker *made, const char *kind, int device, char *text, size_t size)
 {
-    /* Kernels are loaded with their module, because the loading of a kernel at its first launch
+    /* Kernels are loaded with their module, because a kernel that is loaded at its first launch
      * makes every later launch wait for the device. cuBLAS has so many that the driver would take
-     * seconds and gigabytes: with it modules are loaded whole by module.c, and cuBLAS' kernels as
-     * they are wanted by blas/algorithm.c. */
+     * seconds and gigabytes. So with cuBLAS, loading is lazy by default: module.c loads tenants'
+     * modules whole, and blas/algorithm.c loads cuBLAS' kernels when they are wanted. */
     setenv("CUDA_MODULE_LOADING", library_excluded() ? "EAGER" : "LAZY", 1);
     /* A completion write makes its hardware queue, and all streams that share the queue, wait for
      * the kernel before it: with the default of 8 queues, the kernels of 16 tenants take twice the
@@ -313,9 +314,9 @@ int worker_main(int device, const char *kind, const char *bell_name, const char 
     struct link_stats *stats;
     char text[sizeof(ready.text)];
 
-    /* Serving nobody. */
+    /* The start: the worker serves nobody yet. */
     log_init("gshared", NULL);
-    prctl(PR_SET_NAME, "gshared-worker"); /* in the place of "exe", from /proc/self/exe */
+    prctl(PR_SET_NAME, "gshared-worker"); /* instead of "exe", which comes from /proc/self/exe */
     if (!supervisor_follow())
         return 0;
     if (!process_begin(kind, bell_name, code_directory, &stats, text, sizeof(text)) ||
@@ -327,11 +328,11 @@ int worker_main(int device, const char *kind, const char *bell_name, const char 
     link_send(&ready, -1);
     compiler_load();
 
-    /* As a standby. */
+    /* The worker is a standby. */
     if (!begin_await())
         _exit(0);
 
-    /* Serving the device. The cache was the former worker's up to now. */
+    /* The worker serves the device. Up to now, the cache belonged to the former worker. */
     if (!code_cache_open(LINK_CODE_FD, &made->info))
         log_warning("event=no-code-cache reason=%s", strerror(errno));
     if (!lost_init() || !prewake_init() || !service_start() || !loop_start())

@@ -2,8 +2,8 @@
 #ifndef GS_WORKER_LOOP_MAIN_H
 #define GS_WORKER_LOOP_MAIN_H
 
-/* Serves device number `device` of the driver `kind` (cuda, soft or auto), with the doorbell queue
- * bell_name, until the supervisor's socket ends. Returns the exit status. */
+/* Runs the worker of device number `device` with the driver `kind` (cuda, soft or auto) and the
+ * doorbell queue bell_name, until the supervisor's socket ends. Returns the exit status. */
 int worker_main(int device, const char *kind, const char *bell_name, const char *code_directory);
 
 #endif

@@ -1,5 +1,5 @@
-/* memory_refused.c - an operator learns that a tenant has reached its limit of memory, or the
- * device's end; see memory_refused.h. The tenant learns it by the status. */
+/* memory_refused.c - logs, for the operator, that a tenant has reached its memory limit or the end
+ * of the device's memory; see memory_refused.h. The tenant learns it from the status. */
 #include "worker/loop/memory_refused.h"
 
 #include "common/log_allowance.h"
@@ -7,8 +7,8 @@
 #include "common/status.h"
 #include "worker/session/session.h"
 
-/* A program may ask again without end, so the lines are limited, as those of refused attaches
- * are. */
+/* A program may retry without end, so the lines are rate-limited, like those of refused
+ * attaches. */
 static struct log_allowance allowance = LOG_ALLOWANCE(8, 10000000000u);
 
 void memory_refused_log(const struct job *job)

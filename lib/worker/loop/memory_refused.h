@@ -1,4 +1,4 @@
-/* memory_refused.h - a line of the log where a tenant gets no memory: see memory_refused.c. */
+/* memory_refused.h - logs requests that were refused for want of memory; see memory_refused.c. */
 #ifndef GS_WORKER_LOOP_MEMORY_REFUSED_H
 #define GS_WORKER_LOOP_MEMORY_REFUSED_H
 

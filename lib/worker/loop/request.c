@@ -1,8 +1,9 @@
 /*
- * request.c - a tenant's synchronous requests: from the slot in its segment into a job, and the
- * answer back.
+ * request.c - copies a tenant's synchronous request from the slot in its segment into a job, and
+ * writes the answer back.
  *
- * The slot is the tenant's memory: everything is copied once, and the job's steps check the copy.
+ * The slot is the tenant's memory, so everything is copied once, and the job's steps check the
+ * copy.
  */
 #include "worker/loop/request.h"
 
@@ -39,11 +40,11 @@ struct job *request_take(struct session *session)
 {
     struct seg_request *slot = session->request;
 
-    /* seq_cst: read after the exchange of activity; also makes the request visible, with the
-     * client's store of POSTED */
+    /* seq_cst: must come after the exchange of the activity word; pairs with the client's store of
+     * POSTED, which publishes the request */
     if (atomic_load(&slot->state) != REQ_POSTED) {
-        /* Where no request is posted, the bit says that the tenant is about to ask the supervisor
-         * for another grant. */
+        /* A request bit without a request says that the tenant is about to ask the supervisor for
+         * another grant. */
         prewake_grant(session->lane->now);
         return NULL;
     }
@@ -66,8 +67,8 @@ struct job *request_take(struct session *session)
     return job;
 }
 
-/* Notes the answer, so that a next worker does not make the request twice. A request whose answer
- * has a payload or a text is made again, which does no harm. */
+/* Records the answer in the journal, so that the next worker does not carry the request out twice.
+ * A request whose answer has a payload or a text is carried out again, which does no harm. */
 static void answer_note(const struct job *job)
 {
     const bool again = job->kernel || job->reply_bytes || (job->status == GS_OK && job->message[0]);

@@ -1,7 +1,8 @@
 /*
- * rings.c - the rings of a session in a scheduling round, on whichever lane has it: the first pass
- * of the round takes what the tenant has announced (rings_look), the second gives the streams'
- * records to the device (rings_drain), as far as the scheduler lets them.
+ * rings.c - drains one session's rings in a scheduling round, on whichever lane has the session. In
+ * the first pass of the round, rings_look takes the activity bits that the tenant has set. In the
+ * second pass, rings_drain issues the streams' records to the device, as far as the scheduler
+ * allows.
  */
 #include "worker/loop/rings.h"
 
@@ -18,22 +19,25 @@
 #include "worker/submit/drain.h"
 #include "worker/submit/stream.h"
 
-#define DRAIN_BUDGET   64u  /* records of a stream in a round */
-#define SESSION_BUDGET 128u /* records of all streams of a session: others wait meanwhile */
-/* records of a latency stream in a round, in a crowd: as many as one graph takes */
+#define DRAIN_BUDGET   64u /* the most records of a stream in a round */
+/* the most records of a session in a round; other sessions wait meanwhile */
+#define SESSION_BUDGET 128u
+/* the most records of a latency stream in a round of a crowded lane: as many as one graph takes */
 #define CROWDED_BUDGET 16u
-#define CROWD_NS       30000u /* activity within this time counts for a crowd: a few round trips */
+/* sessions active within this time, a few round trips, count as a crowd */
+#define CROWD_NS       30000u
 
-/* Takes what the tenant has announced. Fetches ahead what rings_drain reads, so that the cache
- * lines of many sessions come from other CPUs at the same time. */
+/* Takes the activity bits that the tenant has set. Prefetches what rings_drain reads, so that the
+ * cache lines of many sessions come from other CPUs at the same time. */
 static void announced_take(struct session *session)
 {
     const uint64_t activity =
         atomic_load_explicit(&session->client->activity, memory_order_relaxed);
-    /* While an arrival is awaited, its client keeps the activity word's cache line to itself. */
+    /* While the lane waits for the rest of an arrival, it leaves the activity word alone unless
+     * another stream's bit is set, so that the word's cache line stays with the client. */
     if (!activity || (session->round.awaits && !(activity & ~session->round.pending)))
         return;
-    /* seq_cst: taken before the tails are read; pairs with the client's store of its tail */
+    /* seq_cst: must come before the tails are read; pairs with the client's store of its tail */
     session->round.fresh |= atomic_exchange(&session->client->activity, 0);
     session->round.pending |= session->round.fresh;
     session->poll.active_ns = session->lane->now;
@@ -52,25 +56,25 @@ void rings_look(struct session *session)
 
     lane->polled_of[class_rank(session->sched.entity.cls)]++;
     announced_take(session);
-    /* Tenants that take turns have records in different rounds, so recent activity counts. What has
-     * just been announced counts at once (announced_take): a round of many sessions is longer than
-     * these times. */
+    /* Recent activity counts, because tenants that alternate have records in different rounds. Bits
+     * that announced_take has just taken count as activity now: a round of many sessions takes
+     * longer than these times. */
     lane->active_now += lane->now - session->poll.active_ns < CROWD_NS;
     lane->active_lately += lane->now - session->poll.active_ns < LANE_LATELY_NS;
 }
 
-/* What one of the session's streams may give to the device now. */
+/* Returns how much one of the session's streams may issue to the device now. */
 static struct sched_allowance allowance_of(const struct session *session, uint32_t index)
 {
     struct sched_allowance allowance = sched_allowance(domain_of(session), &session->sched.entity);
     uint32_t count = inflight_count(session->submit.streams[index].inflight);
     uint32_t most = session->lane->quiet_wanted ? 2 : SCHED_STREAM_MAX;
 
-    /* A stream with nothing on the device may issue one launch: work of the session's other streams
-     * may wait for it. */
+    /* A stream with nothing on the device may issue one launch, because other streams of the
+     * session may wait for its work. */
     if (count == 0 && allowance.launches == 0 && sched_allowed(&session->sched.entity))
         allowance = (struct sched_allowance){1, 1};
-    /* Refilled at half, so that launches go out in exec graphs. */
+    /* A stream is refilled once it is half empty, so that launches go out in exec graphs. */
     if (count > most / 2)
         allowance.launches = 0;
     else if (allowance.launches > most - count)
@@ -80,7 +84,7 @@ static struct sched_allowance allowance_of(const struct session *session, uint32
     return allowance;
 }
 
-/* The streams that have records and may go on. */
+/* Returns the streams that have records and are not paused. */
 static uint64_t streams_ready(const struct session *session)
 {
     return session->round.pending & ~REQUEST_BIT & ~session->jobs.paused_streams;
@@ -95,7 +99,7 @@ bool rings_allowed(const struct session *session)
     return false;
 }
 
-/* The first of the streams from number `first` on; where there is none, the first of all. */
+/* Returns the lowest stream from number `first` on; if there is none, the lowest of all. */
 static uint32_t stream_from(uint64_t streams, uint32_t first)
 {
     uint64_t behind = streams >> first << first;
@@ -103,9 +107,9 @@ static uint32_t stream_from(uint64_t streams, uint32_t first)
     return (uint32_t)__builtin_ctzll(behind ? behind : streams);
 }
 
-/* How many records one of the session's streams may hand over in this round. In a crowd of latency
- * tenants, each has the begin of its request on the device before any has the rest, unless the
- * request is one graph. */
+/* Returns how many records one of the session's streams may issue in this round. On a crowded lane,
+ * each latency tenant has the beginning of its request on the device before any tenant has the rest
+ * of its own, unless the request is issued as one graph. */
 static uint32_t stream_budget(const struct session *session, const struct stream *stream)
 {
     bool crowded = class_traits(session->sched.entity.cls).requests && session->lane->crowded &&
@@ -115,7 +119,7 @@ static uint32_t stream_budget(const struct session *session, const struct stream
                                                              : session->round.budget;
 }
 
-/* Drains one of the session's streams by an allowance, and returns how many records were taken. */
+/* Drains one of the session's streams within an allowance. Returns how many records were taken. */
 static uint32_t ring_drain(struct session *session, uint32_t index,
                            struct sched_allowance allowance, enum drained *drained)
 {
@@ -132,8 +136,8 @@ static uint32_t ring_drain(struct session *session, uint32_t index,
     return taken;
 }
 
-/* Drains one of the session's streams in its turn. Returns what rings_drain does. since: when the
- * user's last turn ended; NULL: there is one user. */
+/* Drains one of the session's streams in its turn. Returns RINGS_* bits. since: when the user's
+ * last turn ended; NULL: there is only one user. */
 static unsigned stream_turn(struct session *session, uint32_t index, uint64_t *since)
 {
     const struct stream *stream = &session->submit.streams[index];
@@ -167,8 +171,9 @@ static unsigned stream_turn(struct session *session, uint32_t index, uint64_t *s
     return found;
 }
 
-/* Asks the driver whether another session's kernels without a fence have ended: who is to blame for
- * a fault must not depend on words that a tenant writes. Called before the session has work. */
+/* Asks the driver whether another session's kernels without a fence have ended. Whom the worker
+ * blames for a fault must not depend on words that a tenant writes. Called before this session
+ * issues work. */
 static void by_word_ask(const struct session *session)
 {
     struct session **other = &session->lane->inflight_lane.by_word;
@@ -219,7 +224,7 @@ void rings_seen(struct session *session)
     for (uint64_t left = session->round.fresh & ~REQUEST_BIT; left; left &= left - 1) {
         const uint32_t index = (uint32_t)__builtin_ctzll(left);
         const struct stream *stream = &session->submit.streams[index];
-        /* Relaxed: the records are not read. What is drained later is checked then. */
+        /* relaxed: the records are not read here; stream_drain checks the tail again */
         const uint64_t tail =
             atomic_load_explicit(&session->client->tail[index], memory_order_relaxed);
 

@@ -1,9 +1,10 @@
 /*
- * round.c - a scheduling round: what each polled session asks for, and what it has for the device.
+ * round.c - a scheduling round of the main lane: serves the requests and the records of each polled
+ * session.
  *
- * Runs on the main lane. Requests become jobs. Records go to the device as far as the scheduler
- * lets them: sessions with an allowance issue at once, those of a higher class first; where several
- * wait, one after the other.
+ * Requests become jobs. Records are issued to the device as far as the scheduler allows: a session
+ * that has an allowance issues at once, higher classes first. Where several sessions of a domain
+ * are held back, they are served one at a time.
  */
 #include "worker/loop/round.h"
 
@@ -32,28 +33,31 @@
 
 #define POLLED_NS         200000u /* how long a session stays polled after its last activity */
 /* With many CPUs a session stays polled longer, because waking the thread delays the next record by
- * 100 to 300 us: a latency session for POLLED_LATENCY_NS after its last work, another one while the
- * device has work that it issued less than POLLED_WORK_NS ago. With few CPUs, tenants have better
- * use for them. */
+ * 100 to 300 us: a latency session for POLLED_LATENCY_NS after its last work, any other session as
+ * long as the device has work that it issued less than POLLED_WORK_NS ago. With few CPUs, the
+ * tenants need the CPUs more. */
 #define POLLED_LATENCY_NS 20000000u
 #define POLLED_WORK_NS    10000000u
-/* Where more sessions than CROWD are active on the lane, each of them is silent for a while between
- * two launches; asleep, it would ring the doorbell for each. */
+/* While more than CROWD sessions are active on the lane, each of them is silent for a while between
+ * two launches. If it were put to sleep then, it would have to ring the doorbell for each
+ * launch. */
 #define POLLED_CROWD_NS   2000000u
 #define CROWD             2u
 #define NAP_SHORTEST_NS   50000u
 #define NAP_LONGEST_NS    1000000u
-#define NAP_NEVER_NS      200000u /* no nap when the device is thought to be free within this */
+/* the lane does not nap when the device is expected to be free within this time */
+#define NAP_NEVER_NS      200000u
 
-/* POLLED_LATENCY_NS and POLLED_WORK_NS, or less where there are few CPUs (round_init). */
+/* The values in use: POLLED_LATENCY_NS and POLLED_WORK_NS, or less with few CPUs (round_init). */
 static struct {
     uint64_t polled_latency_ns, polled_work_ns;
 } rounds;
 
 /* ---- Sessions -------------------------------------------------------------------------------- */
 
-/* How long best-effort work ahead of a latency request takes: the session's own launches end one
- * after the other, and wait for normal ones. */
+/* Returns for how many nanoseconds a latency request would wait for best-effort work that is in
+ * flight. The best-effort session's own launches run one after the other, and they wait for normal
+ * work. */
 static uint64_t best_effort_ahead(const struct session *session)
 {
     uint64_t all = sched_busy_ns(domain_of(session));
@@ -61,7 +65,7 @@ static uint64_t best_effort_ahead(const struct session *session)
     return session->sched.entity.launches_ns > all ? session->sched.entity.launches_ns : all;
 }
 
-/* Drains the session. Returns whether it gave work to the device. */
+/* Drains the session's rings. Returns whether work was issued to the device. */
 static bool session_serve(struct session *session)
 {
     const unsigned drained = rings_drain(session);
@@ -73,8 +77,8 @@ static bool session_serve(struct session *session)
         sched_wait(domain_of(session), &session->sched.entity, session->lane->now);
     else if (!spent) /* a session that used its budget up may still wait for room */
         sched_satisfied(domain_of(session), &session->sched.entity);
-    /* An awaited arrival counts as work, so that best effort that comes later in this round keeps
-     * off. */
+    /* An awaited arrival counts as work, so that best-effort sessions which are served later in
+     * this round already leave headroom for it. */
     if (class_traits(session->sched.entity.cls).wants_headroom && (taken || session->round.awaits))
         headroom_note(&session->lane->headroom, &session->sched.headroom, true, session->lane->now);
     if (spent || !taken)
@@ -87,10 +91,10 @@ static bool session_serve(struct session *session)
     return true;
 }
 
-/* The sessions that wait in a domain. */
+/* The sessions of a domain that wait and go first. */
 struct waiting {
-    struct session *first; /* the first that has an allowance */
-    struct session *full;  /* the first that has work in flight and can have no more; NULL: none */
+    struct session *first; /* the first session that has an allowance; NULL: none */
+    struct session *full;  /* the first session that is full (session_full); NULL: none */
 };
 
 static void first_of(const struct sched *domain, struct session **best, struct session *session)
@@ -100,8 +104,9 @@ static void first_of(const struct sched *domain, struct session **best, struct s
         *best = session;
 }
 
-/* Whether the session has as many kernels on the device as it may, none of them overdue. Copies,
- * whose time is not known, and kernels that fill little do not count. */
+/* Returns whether a session without an allowance will have one once its kernels in flight have
+ * ended. Not so if kernels are overdue, or if the operator's queue_depth holds the session back.
+ * Copies, whose time is not known, and narrow kernels do not count. */
 static bool session_full(const struct session *session)
 {
     const struct sched_entity *entity = &session->sched.entity;
@@ -110,9 +115,9 @@ static bool session_full(const struct session *session)
            class_traits(entity->cls).by_quantum;
 }
 
-/* Finds the waiting sessions that go first in each domain. A user's sessions that have to wait for
- * the next round are not asked one after the other, each of which would be found by a walk over
- * all. */
+/* Finds the waiting sessions that go first in each domain. Skips sessions whose user has used up
+ * its part of the round: otherwise each of them would be found here, and refused, one after the
+ * other, by a walk over all sessions. */
 static void waiting_find(struct lane *lane, struct waiting waiting[DOMAINS_MAX])
 {
     const bool several = users_several();
@@ -140,9 +145,9 @@ static void waiting_find(struct lane *lane, struct waiting waiting[DOMAINS_MAX])
     }
 }
 
-/* Whether the first session that has an allowance may issue something. A full session that goes
- * before it will have room soon, and a long kernel of the first one would then delay the full one;
- * so the first one issues only where sched_may_pass lets it. */
+/* Returns whether the first session that has an allowance may issue something. If a full session is
+ * due before it, that session will have room soon, and a long kernel of the first one would delay
+ * it. So the first session may then issue only if sched_may_pass allows it. */
 static bool waiting_open(const struct sched *domain, const struct waiting *waiting, uint64_t now)
 {
     const struct sched_entity *first = &waiting->first->sched.entity;
@@ -156,8 +161,7 @@ static bool waiting_open(const struct sched *domain, const struct waiting *waiti
     return true;
 }
 
-/* Serves the sessions that wait in each domain, one after the other, as long as the device is not
- * full. */
+/* Serves the waiting sessions of each domain, one at a time, until the device has enough work. */
 static void waiting_serve(struct lane *lane)
 {
     struct waiting waiting[DOMAINS_MAX];
@@ -172,8 +176,9 @@ static void waiting_serve(struct lane *lane)
                 continue;
             uint32_t inflight = first->sched.entity.launches;
             session_serve(first);
-            /* Work that is not in flight afterwards costs the session nothing, so the session would
-             * always be the first, and its tenant could keep this round from ending. */
+            /* If the session has no more in flight than before, serving it has cost it nothing, and
+             * it would stay the first. Its tenant could then keep this round from ending, so it is
+             * not tried again in this round. */
             if (first->sched.entity.launches <= inflight)
                 first->round.tried = lane->round;
             served = true;
@@ -181,11 +186,11 @@ static void waiting_serve(struct lane *lane)
     }
 }
 
-/* Whether the session is about to have work, since its tenant waits for work on the device. Copies
- * and some launches have no fence, so the completion words count too. A tenant that falsifies its
- * words keeps its session polled until the driver says otherwise (device_watch), and no longer than
- * POLLED_WORK_NS from its last record. While latency work is on the device its session is always
- * polled, so that best effort keeps off. */
+/* Returns whether the session is likely to have work soon, because its tenant waits for work on the
+ * device. Completion words count too, since copies and some launches have no fence. A tenant that
+ * falsifies its completion words only keeps its session polled until the driver contradicts them
+ * (device_watch), and for at most POLLED_WORK_NS after its last record. A latency session is always
+ * polled while it has work on the device, so that best-effort work leaves headroom. */
 static bool session_at_work(const struct session *session)
 {
     const bool stays = class_traits(session->sched.entity.cls).stays_polled;
@@ -198,7 +203,7 @@ static bool session_at_work(const struct session *session)
     return session_unfinished(session);
 }
 
-/* How long the session stays polled after its last activity. */
+/* Returns for how many nanoseconds the session stays polled after its last activity. */
 static uint64_t polled_time(const struct session *session)
 {
     const uint64_t normal = session->lane->active_lately > CROWD ? POLLED_CROWD_NS : POLLED_NS;
@@ -207,7 +212,7 @@ static uint64_t polled_time(const struct session *session)
     return stays && rounds.polled_latency_ns > normal ? rounds.polled_latency_ns : normal;
 }
 
-/* Takes the session's request, unless its user's requests have had their part of the round. */
+/* Takes the session's request, unless its user's requests have used up their part of the round. */
 static void request_serve(struct session *session)
 {
     const bool several = users_several();
@@ -223,7 +228,7 @@ static void request_serve(struct session *session)
         user_round_requested(session, from);
 }
 
-/* Serves the session's request and its records. Returns whether the session is active by them. */
+/* Serves the session's request and its records. Returns whether that makes the session active. */
 static bool pending_serve(struct session *session)
 {
     const struct lane *lane = session->lane;
@@ -238,17 +243,18 @@ static bool pending_serve(struct session *session)
         return true;
     if (sched_contended(domain_of(session)) && class_traits(session->sched.entity.cls).waits &&
         session->round.pending & ~REQUEST_BIT) {
-        /* The session is served with those that wait. */
+        /* waiting_serve serves it. */
         sched_wait(domain_of(session), &session->sched.entity, lane->now);
         return active;
     }
-    /* A stalled session may wait for a position that never comes: it does not keep the lane from
-     * its naps, which delay its own next record by at most NAP_LONGEST_NS. */
+    /* A stalled session may wait for a ring position that never completes, so it does not keep the
+     * lane from napping. A nap delays its own next record by at most NAP_LONGEST_NS. */
     return session_serve(session) || active ||
            !(session->sched.entity.waiting || session->round.stalled);
 }
 
-/* What a session does in the second pass of a round. */
+/* Serves one session in the second pass of a round, and stops polling it when it has been silent
+ * for long enough. */
 static void session_round(struct session *session)
 {
     bool at_work = session_at_work(session),
@@ -267,7 +273,7 @@ static void session_round(struct session *session)
         session->poll.active_ns = session->lane->now;
     else if (session->lane->now - session->poll.active_ns > polled_time(session)) {
         if (session->round.pending & ~REQUEST_BIT)
-            return; /* it waits for the device, which is watched, or for another stream */
+            return; /* its records wait for the device (device_watch) or for another stream */
         kernel_strays_count(session);
         session_poll_end(session);
         return;
@@ -283,14 +289,14 @@ void round_init(void)
     rounds.polled_work_ns = many ? POLLED_WORK_NS : 0;
 }
 
-/* How long the work in flight is thought to keep the domain's SMs. */
+/* Returns for how many nanoseconds the work in flight is expected to keep the domain's SMs. */
 static uint64_t domain_left(const struct sched *domain, uint64_t now)
 {
     return sched_left(sched_busy_ns(domain), domain->done_ns, now);
 }
 
-/* Whether any domain's SMs are thought to be free for the next session soon. A domain whose work
- * should have ended long ago does not count. */
+/* Returns whether the SMs of any domain are expected to be free for the next session soon. Ignores
+ * domains whose work should have ended long ago. */
 static bool any_free_soon(uint64_t now)
 {
     for (uint32_t i = 0; i < domains_used(); i++) {
@@ -302,7 +308,7 @@ static bool any_free_soon(uint64_t now)
     return false;
 }
 
-/* Whether any session waits for another. */
+/* Returns whether sessions of any domain wait for each other. */
 static bool any_contended(void)
 {
     for (uint32_t i = 0; i < domains_used(); i++) {
@@ -348,7 +354,8 @@ void round_serve(struct lane *lane)
     }
 }
 
-/* A nap takes a quarter of the time that the work in flight still needs, where that is least. */
+/* The nap lasts a quarter of the shortest time that the work in flight of any domain or session
+ * still needs, within NAP_SHORTEST_NS and NAP_LONGEST_NS. */
 uint64_t round_nap(const struct lane *lane)
 {
     uint64_t least = 4 * NAP_LONGEST_NS;

@@ -1,6 +1,6 @@
 /*
- * round.h - a scheduling round: what the main lane does with all sessions that it polls; see
- * round.c. The main lane.
+ * round.h - a scheduling round: one pass of the main lane over all sessions that it polls; see
+ * round.c. Called by the main lane.
  */
 #ifndef GS_WORKER_LOOP_ROUND_H
 #define GS_WORKER_LOOP_ROUND_H
@@ -9,17 +9,18 @@
 
 struct lane;
 
-/* Called before the first round. */
+/* Sets the polling times from the number of CPUs. Called once, before the first round. */
 void round_init(void);
-/* A round has two passes. The first takes what has ended on the device, and what the tenants of all
- * sessions that the lane polls have announced. */
+/* Does the first of a round's two passes: accounts for work that has ended on the device, and takes
+ * the activity words that the tenants have set. */
 void round_look(struct lane *lane);
-/* The second takes requests and records from the sessions, those of a higher class first. */
+/* Does the second pass: takes requests and records from the sessions, higher classes first. */
 void round_serve(struct lane *lane);
-/* How long the thread may sleep when all polled sessions wait for the device. */
+/* Returns for how many nanoseconds the thread may sleep when all polled sessions wait for the
+ * device. */
 uint64_t round_nap(const struct lane *lane);
 
-/* Takes note of a new worker->policy. */
+/* Updates the lane after worker->policy has changed. */
 void round_policy(struct lane *lane);
 
 #endif

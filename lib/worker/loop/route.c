@@ -1,8 +1,6 @@
 /*
- * route.c - sends jobs on their way: from the main lane to the service threads, perhaps after
- * waiting for the device, and on to their next step once they are back.
- *
- * Runs on the main lane.
+ * route.c - moves jobs from step to step: from the main lane to the service threads, if necessary
+ * after a wait for the device (quiet.c), and after each return to the next step or to the end.
  */
 #include "worker/loop/route.h"
 
@@ -40,11 +38,11 @@ void job_route(struct job *job)
         job->session->lane->quiet_wanted = quiet_pressing();
 }
 
-/* Jobs for sessions that another lane has. They begin when the session is back. */
+/* Jobs for sessions that side lanes have, newest first. They begin once the session is back. */
 static struct job *for_returned;
 
-/* Where another lane has the session, recalls the session, lets the job wait for it, and returns
- * true. */
+/* Recalls the session and queues the job until it is back, if a side lane has it. Returns whether
+ * that is so. */
 static bool session_awaited(struct session *session, struct job *job)
 {
     if (!session || !session_elsewhere(session))
@@ -59,7 +57,7 @@ struct job *jobs_for_returned(void)
 {
     struct job *first = NULL;
 
-    /* Oldest first, as they came. */
+    /* Reverses the list, so that the oldest job comes first. */
     while (for_returned) {
         struct job *job = for_returned;
         for_returned = job->next;
@@ -99,7 +97,8 @@ static void hole_fault(struct session *session, const struct job *job)
                         .message = job->message[0] ? job->message : "a sink could not be mapped"});
 }
 
-/* Ends a chore that was done beside another job, which goes on if it is back. */
+/* Ends a chore that was done beside another job. Continues that job, if it has returned
+ * meanwhile. */
 static void aside_end(struct job *job)
 {
     struct session *session = job->session;
@@ -116,7 +115,7 @@ static void aside_end(struct job *job)
         session_poll_begin(session);
 }
 
-/* Ends a job: a tenant's request is answered, or a chore is done. */
+/* Ends a job: answers the tenant's request, or finishes a chore. */
 static void request_end(struct job *job)
 {
     struct session *session = job->session;
@@ -126,7 +125,8 @@ static void request_end(struct job *job)
     if (session->memory.hole)
         hole_fault(session, job);
     session->jobs.current = NULL;
-    session->jobs.paused = chores_pause(session); /* a job that failed in prepare has set it too */
+    /* set even for a chore that has failed in prepare */
+    session->jobs.paused = chores_pause(session);
     partition_release(job->partition);
     job_free(job);
     if (session->jobs.close)
@@ -170,8 +170,8 @@ static void open_end(struct lane *lane, struct job *job)
     job_free(job);
 }
 
-/* Enters a session that is taken up late with its job in progress, and tells the supervisor, so
- * that the others go on. */
+/* Enters a session that is resumed late into the table, while its job goes on, and tells the
+ * supervisor, so that the other sessions need not wait for it. */
 static void late_begin(struct lane *lane, struct job *job)
 {
     session_enter(lane, job);
@@ -193,7 +193,7 @@ static void late_end(struct job *job)
     request_end(job);
 }
 
-/* A job of a session that is taken up is back. */
+/* Takes the next step of a job that resumes a session. */
 static void resume_returned(struct lane *lane, struct job *job)
 {
     struct session *session = job->session;
@@ -209,7 +209,9 @@ static void resume_returned(struct lane *lane, struct job *job)
 
     resume_end(job);
     if (session->jobs.current == job) {
-        late_end(job); /* its work runs again beside that of others, who are not to wait any more */
+        /* others no longer wait for this session, so its replayed work runs beside theirs, without
+         * a trial */
+        late_end(job);
         return;
     }
     open_end(lane, job);
@@ -219,7 +221,7 @@ static void resume_returned(struct lane *lane, struct job *job)
         trial_add(session);
 }
 
-/* Begins to close a session, as the control thread asks. */
+/* Begins to close a session, on the supervisor's LINK_CLOSE. */
 static void close_request(struct job *job)
 {
     struct session *session = session_table_at(job->index);
@@ -246,7 +248,8 @@ static void close_request(struct job *job)
         close_begin(session, job);
 }
 
-/* A grant for a session that is being closed is not answered, because nobody waits for it. */
+/* Applies or queues a grant for a session. A grant for a session that is being closed is dropped
+ * unanswered, because nobody waits for the answer. */
 static void grant_request(struct job *job)
 {
     struct session *session = session_table_at(job->index);
@@ -260,8 +263,8 @@ static void grant_request(struct job *job)
         job_free(job);
 }
 
-/* The job of a partition is back. A job that found no device memory is tried once more without the
- * partitions that nobody holds. */
+/* Ends a job that makes a partition. A job that found no device memory is tried once more after the
+ * partitions that nobody holds have been freed. */
 static void partition_end(struct lane *lane, struct job *job)
 {
     if (job->status == GS_ERR_NO_DEVICE_MEMORY && placement_free_idle()) {
@@ -272,9 +275,9 @@ static void partition_end(struct lane *lane, struct job *job)
     grants_poll(lane->now);
 }
 
-/* Takes what another thread has queued for the main lane: the control thread what the supervisor
- * asks for, a job of one session a chore of another's. Returns false for a job that is back from
- * the service threads. */
+/* Takes a new job that another thread has queued for the main lane: from the control thread, on the
+ * supervisor's behalf, or a chore that one session's job has for another session. Returns false for
+ * a job that is back from the service threads. */
 static bool order_take(struct job *job)
 {
     if (job->kind == &job_open_partition) {
@@ -294,7 +297,7 @@ static bool order_take(struct job *job)
     return true;
 }
 
-/* The work of a request, a chore or a close is done. */
+/* Takes the next step of a request, a chore or a close whose work is done. */
 static void work_end(struct job *job)
 {
     if (job->status == GS_OK && job->kind->install)
@@ -307,7 +310,7 @@ static void work_end(struct job *job)
     request_end(job);
 }
 
-/* The modules of a closed session are unloaded. */
+/* Frees a closed session, after its modules have been unloaded. */
 static void close_end(struct job *job)
 {
     grant_deinit(job->session);
@@ -316,8 +319,8 @@ static void close_end(struct job *job)
     job_free(job);
 }
 
-/* Takes a chore that was done beside another job of its session, or that job, which waits for the
- * chore. Returns false for others. */
+/* Takes a returned job of a session that has a chore beside its current job: ends the chore, or
+ * keeps the current job until the chore is back. Returns false for other jobs. */
 static bool aside_take(struct job *job)
 {
     struct session *session = job->session;

@@ -1,13 +1,15 @@
 /*
- * user_round.c - bounds the time that a user's sessions take of a lane's round, where there are
- * other users. In a round a session gives 128 records at most, but a user may have hundreds of
- * sessions, and a record may take the driver 20 us: others' launches would wait for all of them.
+ * user_round.c - bounds the time that one user's sessions take of a lane's round, where there are
+ * several users. A session issues 128 records per round at most, but a user may have hundreds of
+ * sessions, and a record may take the driver 20 us: the others' launches would wait for all of
+ * them.
  *
- * So the user's sessions are served until USER_NS have passed, and the rest of them in the next
- * rounds: a pass is over when each has been served once. Other users are served in every round.
+ * So a user's sessions are served until USER_NS have passed in the round, and the remaining ones in
+ * the next rounds. A pass is over once each session of the user has been served once. Other users
+ * are served in every round.
  *
- * Requests, of which each takes the lane some microseconds, have as much time of their own, so that
- * they do not wait for all of their user's records.
+ * Requests, each of which takes the lane some microseconds, have a USER_NS of their own, so that
+ * they do not wait for all records of their user.
  */
 #include "worker/loop/user_round.h"
 
@@ -22,11 +24,11 @@ static struct user_round *round_of(const struct session *session)
     return &session->memory.user->round[session->lane->index];
 }
 
-/* Whether the session is to wait for a later round, its user's round having begun. */
+/* Returns whether the session must wait for a later round. The user's round has begun. */
 static bool turned_away(const struct session *session, struct user_round *user)
 {
     if (session->round.pass == user->pass && session->round.budget_round != session->lane->round)
-        return true; /* it was served in an earlier round of the pass */
+        return true; /* the session was served in an earlier round of the pass */
     if (user->ns < USER_NS)
         return false;
     user->more = true;
@@ -40,7 +42,7 @@ bool user_round_turns_away(const struct session *session)
     return user->round == session->lane->round && turned_away(session, user);
 }
 
-/* Begins the user's part of a round, and the next pass where one is over. */
+/* Begins the user's part of a round, and a new pass if the last one is over. */
 static void round_begin(struct user_round *user, uint64_t round)
 {
     if (user->round == round)
@@ -78,7 +80,7 @@ bool user_round_admits_request(struct session *session)
 
     round_begin(user, session->lane->round);
     if (session->round.request_pass == user->pass)
-        return false; /* it has had one in an earlier round of the pass */
+        return false; /* a request of the session was taken in an earlier round of the pass */
     if (user->ns >= USER_NS) {
         user->more = true;
         return false;

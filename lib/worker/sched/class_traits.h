@@ -1,9 +1,9 @@
 /*
- * class_traits.h - what a class is to the worker: one row for each. The order of the classes is in
- * common/qos_class.h. Any thread.
+ * class_traits.h - the properties of each class (gs_class), one row per class. common/qos_class.h
+ * has the order of the classes. Called by any thread.
  *
- * The rows are values rather than a table in memory, so that a look at one field compiles to a
- * comparison of the class: lanes look for each launch.
+ * The rows are values rather than a table in memory, so that a read of one field compiles to a
+ * comparison of the class: lanes read the traits for each launch.
  */
 #ifndef GS_WORKER_SCHED_CLASS_TRAITS_H
 #define GS_WORKER_SCHED_CLASS_TRAITS_H
@@ -11,17 +11,20 @@
 #include "worker/sched/schedule.h"
 
 struct class_traits {
-    int priority;      /* CUDA's, before the device's range cuts it: each class has two of six */
-    uint64_t ahead_ns; /* how much a session may have in flight */
-    /* its sessions wait for others of their domain, and are waited for */
+    /* CUDA stream priority, before it is clamped to the device's range; two of six for each
+     * class */
+    int priority;
+    uint64_t ahead_ns; /* how much expected time a session may have in flight */
+    /* its sessions wait for other sessions of their domain, and these for them */
     bool waits;
-    bool by_quantum; /* while several wait, a session is given a quantum at a time */
-    /* what its tenants write at a time is a request: awaited (arrival.h), and given to the device
-     * in few graphs, of more lengths than other classes have */
+    bool by_quantum; /* while several sessions wait, each gets a quantum at a time */
+    /* what its tenants write at a time is a request: the lane waits for all of it (arrival.h) and
+     * issues it in few graphs, which may have more lengths than those of other classes */
     bool requests;
     bool wants_headroom, leaves_headroom; /* headroom.h */
-    bool stays_polled; /* while its work is on the device, and for a while after (round.c) */
-    bool side_lanes;   /* a side lane may issue its light launches */
+    /* a session stays polled while its work is on the device, and for a while after (round.c) */
+    bool stays_polled;
+    bool side_lanes; /* side lanes may issue its light launches */
 };
 
 static inline struct class_traits class_traits(uint32_t cls)

@@ -3,13 +3,13 @@
 
 #include "common/util.h"
 
-/* The offset of the clocks is corrected once in that time, in which they drift by 2 us at most. */
+/* How often the offset of the clocks is corrected. They drift by 2 us at most in this time. */
 #define CLOCK_EVERY 20000000u
 
-/* The clock is read here and not taken from the begin of the round. Where the thread loses its
- * processor before it sees the fence, an earlier reading would put the device's clock ahead by that
- * loss, for seconds; and of each span that is issued before its predecessor has ended, that much
- * time would be charged to no session. */
+/* Reads the host's clock rather than use the time of the beginning of the round. If the thread lost
+ * its CPU before it saw the fence, an earlier reading would put the device's clock ahead by that
+ * loss, for seconds. Then that much time of each span that is issued before its predecessor has
+ * ended would be charged to no session. */
 uint64_t device_clock_host_ns(struct device_clock *clock, uint64_t device, uint64_t dispatch)
 {
     const uint64_t now = clock_ns();
@@ -21,7 +21,8 @@ uint64_t device_clock_host_ns(struct device_clock *clock, uint64_t device, uint6
         clock->next_correct = now + CLOCK_EVERY;
     }
     uint64_t delay = (now + clock->offset - device) & DEVICE_CLOCK_MASK;
-    if (delay > DEVICE_CLOCK_MASK / 2) { /* after now: this fence was seen sooner than any before */
+    /* the fence's time is after now, so it was seen sooner than any before */
+    if (delay > DEVICE_CLOCK_MASK / 2) {
         clock->offset = device - now;
         delay = 0;
     } else if (delay > now - dispatch) {

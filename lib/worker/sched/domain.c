@@ -1,16 +1,18 @@
 /*
- * domain.c - scheduling domains. Sessions whose SMs overlap, directly or because other sessions
- * overlap with both, wait for the device in one domain; sessions that share no SMs have nothing to
- * wait for, and are in different domains.
+ * domain.c - scheduling domains. Sessions whose SMs overlap, directly or through other sessions,
+ * wait for the device in one domain. Sessions that share no SMs need not wait for each other, and
+ * are in different domains.
  *
- * The granted SMs count, whatever part of them a launch uses. Only sessions with work count, which
- * are polled, or have something in flight or held back. An idle session keeps no other waiting.
+ * A session counts with its granted SMs, whichever of them its launches use, and only while it may
+ * have work: while it is polled, or has something in flight or held back. So an idle session makes
+ * no others wait.
  *
- * As long as every session has the whole device, there is one domain and nothing to find. Otherwise
- * the domains are found anew, once before the next round, when a session begins or stops to have
- * work or gets other SMs. A domain's virtual time never goes back, also when the domain is used
- * again, so that what an idle session owes (sched_entity.vtime) fades meanwhile. A session that
- * changes domains is as far ahead of the new one, or behind it, as it was in the old one.
+ * While every session has the whole device, there is one domain and nothing to compute. Otherwise
+ * the domains are computed anew before the next round whenever a session begins or ceases to have
+ * work, or gets other SMs. A domain's virtual time never goes back, even when the domain is used
+ * again, so that the time which an idle session owes (sched_entity.vtime) fades meanwhile. A
+ * session that changes domains is as far ahead of the new domain's virtual time, or behind it, as
+ * it was of the old one's.
  */
 #include "worker/sched/domain.h"
 
@@ -18,24 +20,26 @@
 
 #define NONE UINT32_MAX
 
-/* A component: sessions whose SMs are connected by overlap. */
+/* A component: sessions whose SMs overlap, directly or through other sessions of the component. */
 struct component {
-    struct sm_mask mask; /* of all its sessions; empty: it has become part of another component */
-    uint32_t into;       /* the index of the component that it has become part of; else its own */
+    struct sm_mask mask; /* the SMs of all its sessions; empty: merged into another component */
+    /* the index of the component that it was merged into; its own: not merged */
+    uint32_t into;
     uint32_t domain;
-    struct sched sched; /* the domain's new state */
+    struct sched sched; /* the new state of the component's domain */
 };
 
 static struct {
-    struct sched domain[DOMAINS_MAX + LANES_MAX]; /* the last LANES_MAX: one for each lane */
-    uint32_t used; /* the domains from this one up to DOMAINS_MAX are unused */
+    struct sched domain[DOMAINS_MAX + LANES_MAX]; /* the last LANES_MAX are those of the lanes */
+    uint32_t used; /* the domains from this number up to DOMAINS_MAX are unused */
 } domains = {.used = 1};
 
 static struct {
     struct session *first; /* list of sessions that may have work, by domain.next */
     bool changed;
-    bool apart;        /* at the last finding a session had less than the whole device */
-    uint32_t together; /* if not apart: the domain of all sessions */
+    /* when the domains were last computed, a session had less than the whole device */
+    bool apart;
+    uint32_t together; /* the domain of all sessions, if `apart` is false */
     bool weights_off;
 } finder;
 
@@ -100,7 +104,8 @@ void domains_remove(struct session *session)
     }
 }
 
-/* Between two lanes, vtime holds how far the session is ahead of its domain. */
+/* While the session is between two lanes, its vtime is relative to the virtual time of its
+ * domain. */
 void domain_leave(struct session *session)
 {
     sched_part(domain_of(session), &session->sched.entity);
@@ -125,7 +130,7 @@ void domains_set_weights(bool on)
 
 static struct component components[DOMAINS_MAX];
 static uint32_t component_count;
-/* the component that the domain's first session has joined */
+/* for each old domain, the component that its first session has joined */
 static uint32_t component_of_domain[DOMAINS_MAX];
 
 static uint32_t component_root(uint32_t component)
@@ -144,8 +149,9 @@ static uint32_t component_new(void)
     return component_count++;
 }
 
-/* Finds the component of the sessions that have some of these SMs, and adds the SMs to it. Merges
- * several such components into one. likely: the component to look at first. */
+/* Returns the component whose SMs overlap with `mask`, extended by `mask`. Merges several such
+ * components into one; makes a new component if there is none. likely: the component to try
+ * first. */
 static uint32_t component_find(const struct sm_mask *mask, uint32_t likely)
 {
     uint32_t found = NONE;
@@ -169,7 +175,7 @@ static uint32_t component_find(const struct sm_mask *mask, uint32_t likely)
     return found;
 }
 
-/* Drops sessions without work from the list and finds the others' components. */
+/* Drops sessions without work from the list, and finds the components of the others. */
 static void components_find(void)
 {
     const struct sm_mask all = sm_mask_first(worker->info.sm_count);
@@ -201,8 +207,8 @@ static uint64_t later(uint64_t a, uint64_t b)
     return a > b ? a : b;
 }
 
-/* Gives each component a domain that one of its sessions was in, unless another component has taken
- * it. */
+/* Gives each component a domain: one that a session of it was in, unless another component has
+ * taken that domain already; else an unused one. */
 static void components_assign(void)
 {
     bool taken[DOMAINS_MAX] = {false};
@@ -241,7 +247,7 @@ void domains_update(void)
         session->sched.domain.sched = domain_at(component->domain);
         sched_add(&component->sched, &session->sched.entity);
     }
-    /* A session that is in no component has nothing in flight, so the sums start from zero. */
+    /* Sessions that are in no component have nothing in flight, so the sums start from zero. */
     for (uint32_t i = 0; i < DOMAINS_MAX; i++)
         domains.domain[i] =
             (struct sched){.vnow = domains.domain[i].vnow, .weights_off = finder.weights_off};

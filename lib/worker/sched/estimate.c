@@ -5,8 +5,9 @@
 #include "worker/sched/lane.h"
 #include "worker/sched/schedule.h"
 
-#define SM_THREADS 1024u        /* threads that fill an SM */
-#define SHORT_NS   50000u       /* a kernel is short that is known to take this at most */
+#define SM_THREADS 1024u /* threads that are taken to fill an SM */
+/* a kernel counts as short if it is known to take at most this long */
+#define SHORT_NS   50000u
 #define GUESS_MOST 60000000000u /* the longest guess, so that sums do not overflow */
 
 double estimate_waves(const uint32_t grid[3], const uint32_t block[3])

@@ -1,31 +1,32 @@
 /*
  * headroom.c - see headroom.h.
  *
- * A best-effort kernel that fills the device when a latency request comes delays that request by up
- * to the kernel's own length, so it is not enough to keep best effort off from the request's begin
- * on. Two things help. Where requests come at regular times, best effort keeps off all of the
- * headroom ahead of each request, by as much time as it has on the device. Where they do not, it
- * always keeps off a few SMs, on which small kernels begin at once. That costs a quarter as much
- * (HEADROOM_PARTIAL_COST), so it is also done where keeping off ahead would take more than a
- * quarter of the time.
+ * A best-effort kernel that fills the device when a latency request arrives delays that request by
+ * up to the kernel's whole length. So it is not enough to leave SMs free from the beginning of the
+ * request on. Two things help. Where requests arrive at regular times, best effort leaves all of
+ * the headroom free ahead of each request, by as much time as it has on the device. Where they do
+ * not, it always leaves a few SMs free, on which small kernels begin at once. That costs a quarter
+ * as much (HEADROOM_PARTIAL_COST), so it is also done where the first way would leave the headroom
+ * free for more than a quarter of the time.
  *
- * A request is what a session does with idle times of at most `linger` in between. The begin of the
- * next one is forecast by the mean period, and by a phase that follows each start half-way: a
- * sender that goes by the clock has starts that stray around it, a sender that sleeps between
- * requests has a clock that strays.
+ * A request is what a session does with idle times of at most `linger` in between. The start of the
+ * next request is forecast from the mean period and a phase, which follows each start half-way: the
+ * starts of a sender that goes by the clock stray around the clock's times, whereas a sender that
+ * sleeps between requests shifts all later starts.
  */
 #include "worker/sched/headroom.h"
 
 /* ---- One session ----------------------------------------------------------------------------- */
 
-/* How long all of the headroom is kept after the session's work. */
+/* Returns for how many nanoseconds all of the headroom is kept after the session's work has
+ * ended. */
 static uint64_t linger(const struct headroom_entity *entity)
 {
     return entity->idle_ns && entity->idle_ns < HEADROOM_LINGER_MAX_NS ? HEADROOM_LINGER_MAX_NS
                                                                        : HEADROOM_LINGER_NS;
 }
 
-/* A running mean of about the last `of` values. */
+/* Returns the running mean of about the last `of` values. */
 static uint64_t mean_of(uint64_t mean, uint64_t last, uint64_t of)
 {
     return mean ? (mean * (of - 1) + last) / of : last;
@@ -44,7 +45,8 @@ static void period_begin(struct headroom_entity *entity, uint64_t period)
     entity->odd = 0;
 }
 
-/* The SMs of the headroom that the session wants: one for each block, up to a share. */
+/* Returns how many SMs of the headroom the session wants: one for each block of its kernels, at
+ * most a share. */
 static uint32_t entity_wants(const struct headroom *headroom, const struct headroom_entity *entity)
 {
     const uint32_t blocks =
@@ -55,8 +57,8 @@ static uint32_t entity_wants(const struct headroom *headroom, const struct headr
     return blocks && blocks < headroom->share_sms ? blocks : headroom->share_sms;
 }
 
-/* Notes that a request begins. A single period far from the mean says nothing: the session was
- * idle, or two requests met. */
+/* Notes that a request begins. A single period that is far from the mean says nothing: the session
+ * was idle for a while, or two requests came close together. */
 static void request_note(struct headroom_entity *entity, uint64_t now)
 {
     const uint64_t period = now - entity->start_ns;
@@ -87,22 +89,22 @@ static void request_note(struct headroom_entity *entity, uint64_t now)
     entity->next_ns = phase + entity->period_ns;
 }
 
-/* The session has work again. */
+/* Notes that the session has work again. */
 static void work_begin(struct headroom_entity *entity, uint64_t now)
 {
     const uint64_t idle = now - entity->work_ns;
 
     if (!entity->start_ns || idle > linger(entity))
         request_note(entity, now);
-    /* A long idle time counts only as a long one, whatever its length. */
+    /* All idle times that are long count with the same length. */
     if (idle > HEADROOM_LINGER_NS)
         entity->idle_ns =
             mean_of(entity->idle_ns,
                     idle < 2 * HEADROOM_LINGER_MAX_NS ? idle : 2 * HEADROOM_LINGER_MAX_NS, 8);
 }
 
-/* The headroom that the session's next request needs, while the session has no work and best effort
- * is `lead` ahead. */
+/* Returns the level that an idle session's next request needs now, given that best effort is `lead`
+ * nanoseconds ahead. */
 static enum headroom_level entity_level(struct headroom_entity *entity, uint64_t lead, uint64_t now)
 {
     const uint64_t margin = 4 * entity->error_ns + HEADROOM_MARGIN_NS;

@@ -1,19 +1,19 @@
 /*
- * inflight.c - the inflight tracker: which work is on the device, how long it takes, and when it
- * ended.
+ * inflight.c - the inflight tracker: knows which work is on the device, how long it takes, and when
+ * it ended.
  *
  * How far ahead of the device a tenant may be, and how much of the device it has had, must not
  * depend on words that a tenant can write. So the kernel that writes a completion word at the end
- * of a batch also writes a timestamped completion fence into memory of the worker's own (fence.h),
- * which is called the fence here, in one store of 8 bytes.
+ * of a batch also writes a timestamped completion fence, called the fence here, into the worker's
+ * own memory (fence.h), in one store of 8 bytes.
  *
- * The completion write of the device's front end (the shortest round trip, for a tenant that
- * launches and waits) cannot hold the time and would cost 0.2 us more with a second word. So it
- * goes without a fence, where the session has nothing else in flight, the kernel is known to be
+ * The completion write of the device's front end gives the shortest round trip, for a tenant that
+ * launches and waits. It cannot hold the time, and would cost 0.2 us more with a second word. So it
+ * is used without a fence, if the session has nothing else in flight, the kernel is known to be
  * short, and the tenant's own completion word says that the kernel before has ended. Every 128th
- * kernel has a fence. So a tenant that falsifies its completion words gets 128 short kernels ahead,
- * once. Whether such kernels have ended (by_word) only a later fence and the driver tell; the
- * driver is asked before another session of the lane issues work (rings.c).
+ * kernel has a fence, so a tenant that falsifies its completion words gets 128 short kernels ahead,
+ * once. Only a later fence and the driver tell whether such kernels have ended (by_word); the lane
+ * asks the driver before another of its sessions issues work (rings.c).
  *
  * A span (span.h) is the work that ends with one fence.
  */
@@ -34,34 +34,35 @@
 #include "worker/sched/trace.h"
 #include "worker/sched/widest.h"
 
-#define WITHOUT_FENCE_MAX 128u /* records without a fence between two fences */
-/* How long kernels go without a fence while neither a fence nor the driver tells of their end. */
+#define WITHOUT_FENCE_MAX 128u /* the most records without a fence between two fences */
+/* For how long kernels may go without a fence while neither a fence nor the driver confirms that
+ * earlier ones have ended. */
 #define BY_WORD_NS        5000000u
 /* A span is overdue once it has run for this long and for four times its expected time. */
 #define OVERDUE_NS        50000000u
-/* How often a span that is overdue is charged while it runs. */
+/* How often an overdue span is charged while it runs. */
 #define CHARGE_NS         100000000u
 
 struct inflight {
     struct session *session;
-    uint32_t index;                /* of the stream */
+    uint32_t index;                /* the stream's index */
     const _Atomic uint64_t *fence; /* the stream's fence; the device writes it */
-    size_t number;                 /* of the fence */
-    CUdeviceptr address;           /* of the fence, on the device */
-    uint64_t looked;               /* the fence when it was last read */
+    size_t number;                 /* the fence's number (fence.h) */
+    CUdeviceptr address;           /* the fence's device address */
+    uint64_t looked;               /* the value of the fence when it was last read */
     uint32_t next;                 /* the count in the next fence */
     uint32_t first, last;          /* free-running indices of `ring` */
-    uint32_t count;                /* records in the ring */
-    uint32_t seen;                 /* spans seen to have ended, and not yet accounted for */
+    uint32_t count;                /* records of the spans in `ring` */
+    uint32_t seen;                 /* spans that are seen to have ended but not accounted for yet */
     uint64_t seen_ns;              /* when the last of these ended */
-    uint32_t width;                /* of the widest span in flight that is not overdue */
+    uint32_t width;                /* the width of the widest span in flight that is not overdue */
     uint32_t without_fence;        /* records without a fence since the last fence */
     uint64_t end_ns;               /* when the last span accounted for ended */
     uint64_t graph_ns;             /* how long the stream's graphs ran lately; 0: never measured */
-    struct latency_stamps stamps;  /* records that the lane has seen and not taken */
+    struct latency_stamps stamps;  /* when the lane saw the records that are not issued yet */
     struct inflight_span open;     /* the work issued since the last fence */
     struct inflight_span ring[SPANS_MAX];
-    struct widest widest; /* of the spans that are not overdue */
+    struct widest widest; /* the widest of the spans in `ring` that are not overdue */
 };
 
 size_t inflight_number(const struct inflight *inflight)
@@ -81,7 +82,7 @@ struct inflight *inflight_new(struct session *session, uint32_t index)
     inflight->number = (size_t)session->slot * FENCES_OF_SLOT + index;
     inflight->fence = fence_at(inflight->number);
     inflight->address = fence_address(inflight->number);
-    /* The count goes on from the last fence of the stream that had this number before. */
+    /* The count continues from the last fence of the stream that had this number before. */
     inflight->next = (uint32_t)((atomic_load_explicit(inflight->fence, memory_order_relaxed) + 1) &
                                 FENCE_SEQUENCE_MASK);
     return inflight;
@@ -124,7 +125,7 @@ bool inflight_open_kernels(const struct inflight *inflight)
     return inflight->open.work.ns > 0;
 }
 
-/* Whether the span has kernels. A graph counts as one that has. */
+/* Returns whether the span has kernels. A graph counts as having some. */
 static bool span_has_kernels(const struct inflight_span *span)
 {
     return span->waves > 0;
@@ -158,8 +159,8 @@ void inflight_issue(struct inflight *inflight)
         inflight->open.dispatch_ns = clock_ns();
 }
 
-/* Notes when the launches were seen. All work of a span counts as issued at its begin: the clock is
- * not read once more for each call. */
+/* Notes when the launches were seen. All work of a span counts as issued at the span's beginning,
+ * so that the clock need not be read for each driver call. */
 static void open_seen(struct inflight *inflight, const struct launch *launches, uint32_t count)
 {
     latency_issued(inflight->session, &inflight->stamps, &inflight->open.seen, launches, count,
@@ -189,7 +190,7 @@ void inflight_add_other(struct inflight *inflight)
     span_add_other(&inflight->open);
 }
 
-/* Tells the scheduler the width of the stream's widest span, where the width has changed. */
+/* Tells the scheduler the width of the stream's widest span, if it has changed. */
 static void width_update(struct inflight *inflight)
 {
     struct session *session = inflight->session;
@@ -201,7 +202,8 @@ static void width_update(struct inflight *inflight)
     inflight->width = width;
 }
 
-/* Whether all sessions of the domain run on one part of the device, of no more than `sms` SMs. */
+/* Returns whether all sessions of the domain run on one part of the device with at most `sms`
+ * SMs. */
 static bool domain_within(const struct sched *domain, uint32_t sms)
 {
     return domain->sms > 0 && domain->sms <= sms;
@@ -214,7 +216,7 @@ void inflight_fence_follows(struct inflight *inflight)
 
     inflight->next = (uint32_t)((sequence + 1) & FENCE_SEQUENCE_MASK);
     if (inflight->open.records == 0)
-        return; /* the work before has its fence already */
+        return; /* the work before this fence has had one already */
     struct inflight_span *span = &inflight->ring[inflight->last++ % SPANS_MAX];
     *span = inflight->open;
     if (span->filling > 0 && domain_within(domain_of(session), span->timeline_sms))
@@ -234,7 +236,7 @@ void inflight_fence_follows(struct inflight *inflight)
     width_update(inflight);
 }
 
-/* Notes that only the completion word tells the end of the open kernels. */
+/* Notes that only the completion word tells when the open span's kernels have ended. */
 static void by_word_note(struct inflight *inflight)
 {
     struct session *session = inflight->session;
@@ -277,10 +279,10 @@ bool inflight_needs_no_fence(const struct inflight *inflight, uint64_t signalled
         return false;
     if (inflight->without_fence >= WITHOUT_FENCE_MAX || session->lane->quiet_wanted ||
         trace_of(session))
-        return false; /* a trace needs the time of each end */
-    /* Copies behind one another go without a fence: the completing kernel between two of them would
-     * cost the device more than the way from one engine to another and back. While no fence is on
-     * its way, there are at most WITHOUT_FENCE_MAX of them. */
+        return false; /* a trace needs a fence's time for each end */
+    /* Consecutive copies go without a fence: a completing kernel between two copies would cost the
+     * device more than the way from one engine to another and back. While no fence is on its way,
+     * there are at most WITHOUT_FENCE_MAX of them. */
     if (!launch && inflight->first == inflight->last)
         return true;
     if (inflight->count > 0 || session->sched.entity.launches > 0)
@@ -321,7 +323,7 @@ static void span_end(struct inflight *inflight, struct inflight_span *span, uint
         domains_idle();
 }
 
-/* Since when the first span that has not ended runs, or could run. */
+/* Returns when the first span that has not ended began to run, or could have begun. */
 static uint64_t running_since(const struct inflight *inflight)
 {
     const struct inflight_span *running =
@@ -345,9 +347,9 @@ uint64_t inflight_since(const struct session *session)
     return since;
 }
 
-/* Marks the stream's spans as overdue where the first of them runs on and on. Its kernel may be
- * waiting for data from another session, so no session waits for the end of this span or of later
- * ones. */
+/* Marks all unfinished spans of the stream as overdue if the first of them has run for too long.
+ * Its kernel may be waiting for data from another session, so no session waits for this span or
+ * later ones. */
 static void overdue_note(struct inflight *inflight, uint64_t now)
 {
     struct session *session = inflight->session;
@@ -372,9 +374,9 @@ static void overdue_note(struct inflight *inflight, uint64_t now)
     width_update(inflight);
 }
 
-/* Accounts for all spans of the stream that were seen to have ended. The fence of the last one has
- * overwritten the others, so the time is divided among the spans in proportion to their guesses. An
- * overdue span, which has been charged while it ran, did not end before that. */
+/* Accounts for all spans of the stream that are seen to have ended. The last one's fence has
+ * overwritten the others', so the time is divided among the spans in proportion to their expected
+ * times. A span that was charged while it was overdue does not end before its last charge. */
 static void inflight_end(struct inflight *inflight)
 {
     const struct inflight_span *oldest = &inflight->ring[inflight->first % SPANS_MAX];
@@ -398,13 +400,14 @@ static void inflight_end(struct inflight *inflight)
         }
         span_end(inflight, span, span_end_ns);
     }
-    by_word_end(inflight); /* they were issued while the ring was empty */
+    /* kernels without a fence were issued while the ring was empty, so they have ended too */
+    by_word_end(inflight);
     if (inflight->first == inflight->last)
         inflight->session->inflight.awaiting_fence &= ~(UINT64_C(1) << inflight->index);
 }
 
-/* Accounts for the streams whose work was seen to have ended, the earliest end first, because the
- * work that ended first had the device first. */
+/* Accounts for the streams whose wide work is seen to have ended, in the order of the ends, because
+ * the work that ended first had the device first. */
 static void inflight_end_all(struct inflight_lane *tracker)
 {
     while (tracker->ended_count > 0) {
@@ -419,8 +422,9 @@ static void inflight_end_all(struct inflight_lane *tracker)
     }
 }
 
-/* Reads the stream's fence, and accounts for the spans that have ended. Wide spans, whose time
- * depends on the ends of other sessions' spans, are left to inflight_end_all. */
+/* Reads the stream's fence, and accounts for the spans that have ended. Leaves streams with ended
+ * wide spans to inflight_end_all, because the time of these depends on the ends of other sessions'
+ * spans. */
 static void inflight_look(struct inflight *inflight)
 {
     struct inflight_lane *tracker = &inflight->session->lane->inflight_lane;
@@ -463,7 +467,7 @@ static void session_look(struct session *session, uint64_t now)
     }
 }
 
-/* Reads all fences before it accounts for any wide span, because only the ends of all tell which
+/* Reads all fences before accounting for any wide span, because only all ends together tell which
  * session had the device when. */
 void inflight_poll_all(struct inflight_lane *inflight_lane, uint64_t now)
 {

@@ -1,6 +1,6 @@
 /*
- * inflight_lane.h - a lane's part of the inflight tracker: what is on the device of all its
- * sessions; see inflight.c. The lane.
+ * inflight_lane.h - a lane's part of the inflight tracker, for all sessions of the lane; see
+ * inflight.c. Used by the lane alone.
  */
 #ifndef GS_WORKER_SCHED_INFLIGHT_LANE_H
 #define GS_WORKER_SCHED_INFLIGHT_LANE_H
@@ -16,11 +16,13 @@ struct session;
 
 /* All zero: nothing is in flight. */
 struct inflight_lane {
-    struct session *first;   /* list of sessions that have something in flight, or had */
-    struct session *by_word; /* the last with kernels without a fence; NULL: they have ended */
+    /* list of the sessions that have, or recently had, something in flight */
+    struct session *first;
+    /* the last session that issued kernels without a fence; NULL: these have ended */
+    struct session *by_word;
     struct device_clock clock;
-    /* Streams whose work, which fills the device, has been seen to end. The ends are accounted for
-     * in the order of their times. */
+    /* Streams whose wide work is seen to have ended. The ends are accounted for in the order of
+     * their times. */
     struct inflight_ended {
         uint64_t when;
         struct inflight *inflight;

@@ -1,8 +1,8 @@
 /*
- * lane.h - a lane (dispatch lane): a thread that polls sessions and gives their work to the device.
- * The main lane launches in the primary context, a side lane in a green context of all SMs.
+ * lane.h - a lane (dispatch lane): a thread that polls sessions and issues their work to the
+ * device. The main lane launches in the primary context, a side lane in a green context of all SMs.
  * The struct holds what the folders below the loop need to know of the present scheduling round;
- * these folders read the struct, the loop writes it.
+ * they read it, and the loop writes it.
  */
 #ifndef GS_WORKER_SCHED_LANE_H
 #define GS_WORKER_SCHED_LANE_H
@@ -25,34 +25,36 @@ struct session;
 
 struct lane {
     uint32_t index; /* 0: the main lane */
-    /* the green context of all SMs in which a side lane launches; NULL: the primary context, in
-     * which the main lane launches */
+    /* the green context of all SMs in which a side lane launches; NULL for the main lane, which
+     * launches in the primary context */
     struct partition *context;
     uint64_t now;              /* clock_ns() when this round began */
-    _Atomic uint64_t awake_ns; /* the same, for other threads; 0: the lane sleeps */
+    _Atomic uint64_t awake_ns; /* the same as `now`, for other threads; 0: the lane sleeps */
     uint64_t round;            /* counts rounds */
     bool busy;                 /* some stream may have unfinished work */
-    bool stay_awake;        /* some polled session waits for the lane, not for the device alone */
-    bool crowded;           /* several tenants wait for the lane at this moment */
-    bool alone;             /* at most one tenant is active on all lanes together */
-    uint32_t active_now;    /* sessions that had something new in this round or just before */
-    uint32_t active_lately; /* sessions that had something new within LANE_LATELY_NS */
+    /* the lane must not sleep after this round, because a polled session waits for it */
+    bool stay_awake;
+    bool crowded;           /* more than two sessions are active now */
+    bool alone;             /* at most one session is active on all lanes together */
+    uint32_t active_now;    /* sessions with activity in this round or just before (rings.c) */
+    uint32_t active_lately; /* sessions with activity within LANE_LATELY_NS */
     bool quiet_wanted;      /* a job waits for a quiet moment, so the lane keeps little in flight */
     const struct session *draining; /* the session whose records are being issued; NULL: none */
     struct headroom headroom;       /* latency headroom: SMs that best-effort work leaves free */
     struct inflight_lane inflight_lane;
-    uint32_t polled_of[CLASSES]; /* sessions polled in this round, by rank of their class */
+    /* the number of sessions polled in this round, by rank of their class */
+    uint32_t polled_of[CLASSES];
     uint32_t polled_count;
     struct session *polled[LINK_SLOTS_MAX]; /* the sessions that are polled */
 };
 
-/* Whether a lane is the main lane, which is the first of them. */
+/* Returns whether the lane is the main lane. */
 static inline bool lane_is_main(const struct lane *lane)
 {
     return lane->index == 0;
 }
 
-/* A round begins. */
+/* Begins a round. */
 static inline void lane_begins(struct lane *lane)
 {
     lane->now = clock_ns();

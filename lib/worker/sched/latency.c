@@ -1,17 +1,17 @@
 /*
- * latency.c - how long launches wait and how long they take.
+ * latency.c - measures how long launches wait and how long they take.
  *
- * A launch is seen when its lane finds its record in the ring: the first round after the tenant has
- * set the stream's activity bit. It waits from there to the driver call that gives it to the device
- * (queue wait), and its latency goes on to the fence that signals its end. What a tenant's own
- * words say, its time of submission or its completion words, counts for nothing here.
+ * A launch is seen when its lane finds its record in the ring: in the first round after the tenant
+ * has set the stream's activity bit. Its queue wait lasts from then to the driver call that issues
+ * it, and its latency from then to the fence that signals its end. Words that the tenant writes
+ * (its time of submission, completion words) do not count.
  *
- * A stamp says up to which position of a ring the lane had seen records at a time. Where more
- * stamps come than are kept, the two that are nearest become one with the older time. So a time is
- * counted too long by a seventh of the oldest record's wait at most, and never too short. A span,
- * whose launches end with one fence, tells apart few times likewise.
+ * A stamp says up to which position of a ring the lane had seen records at which time. When there
+ * are more stamps than can be kept, the two that are nearest in time are merged, with the older
+ * time. So a time is measured too long by a seventh of the oldest record's wait at most, and never
+ * too short. A span, whose launches end with one fence, likewise distinguishes only a few times.
  *
- * All of it is arithmetic in the worker's own memory, a few nanoseconds a launch.
+ * All of this is arithmetic in the worker's own memory, a few nanoseconds per launch.
  */
 #include "worker/sched/latency.h"
 
@@ -22,7 +22,7 @@
 #include "worker/partition/kernel_launch.h"
 #include "worker/session_parts.h"
 
-/* Makes room for one stamp more. */
+/* Makes room for one more stamp. */
 static void stamps_squeeze(struct latency_stamps *stamps)
 {
     struct latency_stamp *stamp = stamps->stamp;
@@ -58,7 +58,7 @@ static void histogram_add(struct link_histogram *histogram, uint64_t ns, uint64_
     link_stat_add(&histogram->sum_ns, ns * launches);
 }
 
-/* How many of the launches the stamp covers; at least the first. */
+/* Returns how many of the launches the stamp covers, at least the first one. */
 static uint32_t covered(const struct latency_stamp *stamp, const struct launch *launches,
                         uint32_t count)
 {

@@ -1,10 +1,12 @@
-/* priority.h - translates gs_qos's classes and priorities into the device's. Any thread. */
+/* priority.h - translates the classes and priorities of gs_qos into CUDA stream priorities. Called
+ * by any thread. */
 #ifndef GS_WORKER_SCHED_PRIORITY_H
 #define GS_WORKER_SCHED_PRIORITY_H
 
 #include <stdint.h>
 
-/* The CUDA stream priority of this device for gs_qos's class and priority. */
+/* Returns the CUDA stream priority for a class and priority of gs_qos, within the device's
+ * range. */
 int stream_priority(uint32_t cls, int64_t priority);
 
 #endif

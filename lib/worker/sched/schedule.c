@@ -1,11 +1,11 @@
 /*
  * schedule.c - see schedule.h.
  *
- * A lone session is limited only by how far it may be ahead of the device. Where several wait, one
- * at a time gets the device, for a quantum: the one of the highest class, among these the one with
- * the earliest deadline, then the one of least virtual time. The next one follows when the work in
- * flight is nearly done. So each session's time on the device is as its weight says, whatever the
- * length of its kernels: after a long kernel a session waits until the others have caught up.
+ * A lone session is limited only by how far it may be ahead of the device. When several wait, one
+ * at a time gets the device, for a quantum: the one of the highest class; among these, the one with
+ * the earliest deadline; then the one with the least virtual time. The next one follows when the
+ * work in flight is nearly done. So each session's time on the device follows its weight, whatever
+ * the length of its kernels: after a long kernel, a session waits until the others have caught up.
  * Kernels that fill little of the device run beside each other as long as they do not slow each
  * other down.
  */
@@ -19,47 +19,48 @@ static uint64_t by_weight(const struct sched_entity *entity, uint64_t ns)
     return ns * 64 / (entity->weight ? entity->weight : 1);
 }
 
-/* Whether `then` is more than SCHED_STARVED_NS ago. A scheduling round has one time, so what
- * happened in the round may be later than `now`. */
+/* Returns whether `then` is more than SCHED_STARVED_NS ago. `now` is the time when the round began,
+ * so `then` may be later if it is in the same round. */
 static bool long_ago(uint64_t then, uint64_t now)
 {
     return now > then && now - then > SCHED_STARVED_NS;
 }
 
-/* Whether the domain's sums count the entity's work. They leave out a class that waits for
- * nobody. */
+/* Returns whether the domain's sums include the entity's work. They leave out a class that waits
+ * for nobody. */
 static bool counted(const struct sched_entity *entity)
 {
     return class_traits(entity->cls).waits;
 }
 
-/* Whether work fills so little of the device that no entity waits for it. */
+/* Returns whether work fills so little of the device that no entity waits for it. */
 static bool fills_little(uint64_t ns, uint64_t device_ns)
 {
     return ns > 0 && device_ns <= ns / SCHED_NARROW;
 }
 
-/* Whether the work that the entity issued last fills so little. */
+/* Returns whether the work that the entity issued last is that narrow. */
 static bool narrow(const struct sched_entity *entity)
 {
     return fills_little(entity->last_ns, entity->last_device_ns);
 }
 
-/* The device time of the work that other entities may have to wait for. */
+/* Returns the device time of the work for which other entities may have to wait. */
 static uint64_t in_the_way_ns(const struct sched_work *work)
 {
     return fills_little(work->ns, work->device_ns) ? 0 : work->device_ns;
 }
 
-/* The entity's virtual finish time: its virtual time once all that it has in flight has ended. */
+/* Returns the entity's virtual finish time: its virtual time once all that it has in flight has
+ * ended. */
 static uint64_t virtual_finish(const struct sched_entity *entity)
 {
     return entity->vtime +
            by_weight(entity, narrow(entity) ? entity->device_ns : entity->launches_ns);
 }
 
-/* The time that makes a quantum of device time, judged by the work that the entity issued last,
- * which was not narrow. */
+/* Returns the time that makes up a quantum of device time, judged by the work that the entity
+ * issued last, which was not narrow. */
 static uint64_t quantum(const struct sched_entity *entity)
 {
     if (entity->last_ns == 0)
@@ -76,16 +77,16 @@ struct sched_allowance sched_allowance(const struct sched *sched, const struct s
 
     if (entity->launches >= most)
         return allowance;
-    /* One entity issues at a time, and sched_open limits what is in flight. Kernels that fill
-     * little of the device keep no other waiting. */
+    /* Only one entity issues at a time, and sched_open limits what is in flight. Narrow kernels
+     * make no other entity wait. */
     if (sched_contended(sched) && class_traits(entity->cls).by_quantum && !narrow(entity)) {
         allowance.ns = quantum(entity) < ahead ? quantum(entity) : ahead;
-        /* The time is for all its streams together, but each may issue one launch. */
+        /* All streams of the entity share this time, but each may issue one launch. */
         allowance.ns = allowance.ns > entity->launches_ns ? allowance.ns - entity->launches_ns : 1;
         allowance.launches = most - entity->launches;
         return allowance;
     }
-    /* Refilled at half, so that launches go out in batches. */
+    /* An entity is refilled once it is half empty, so that launches go out in batches. */
     if (entity->launches_ns <= ahead / 2) {
         allowance.ns = ahead - entity->launches_ns;
         allowance.launches = most - entity->launches;
@@ -118,7 +119,8 @@ void sched_satisfied(struct sched *sched, struct sched_entity *entity)
     sched->waiting--;
 }
 
-/* The entity's deadline, unless its deadlines have brought it far ahead of its share. */
+/* Returns the entity's deadline; UINT64_MAX: it has none, or its deadlines have brought it too far
+ * ahead of its share. */
 static uint64_t deadline(const struct sched *sched, const struct sched_entity *entity)
 {
     if (!entity->deadline_ns ||
@@ -142,7 +144,8 @@ bool sched_before(const struct sched *sched, const struct sched_entity *a,
     return virtual_finish(a) < virtual_finish(b);
 }
 
-/* The part of its SMs that the entity fills at a time, judged by the work that it issued last. */
+/* Returns the part of its SMs that the entity fills at a time, judged by its widest work in flight
+ * and by the work that it issued last. */
 static uint32_t width_of(const struct sched_entity *entity)
 {
     uint32_t last = entity->last_ns > 0 ? entity->last_width : SCHED_WIDTH;
@@ -150,9 +153,9 @@ static uint32_t width_of(const struct sched_entity *entity)
     return last > entity->width ? last : entity->width;
 }
 
-/* Whether there is room for the entity's work beside the others' on the device, up to half of the
- * threads that fill the device, since that many do not slow each other down; and whether the entity
- * may have more in flight. */
+/* Returns whether there is room for the entity's work beside the others', and the entity may have
+ * more in flight. Together the entities may fill up to half of the device's threads: that many do
+ * not slow each other down. */
 static bool beside(const struct sched *sched, const struct sched_entity *entity)
 {
     uint32_t others = sched->width - (counted(entity) ? entity->width : 0);
@@ -161,7 +164,7 @@ static bool beside(const struct sched *sched, const struct sched_entity *entity)
            (entity->launches < 2 || entity->launches_ns <= quantum(entity) / 2);
 }
 
-/* Whether running work may be waiting for what this entity is to issue. */
+/* Returns whether running work may be waiting for what this entity is about to issue. */
 static bool stuck(const struct sched *sched, const struct sched_entity *entity, uint64_t now)
 {
     return entity->launches == 0 && long_ago(sched->done_ns, now);
@@ -184,20 +187,21 @@ void sched_passed(struct sched_entity *entity, const struct sched_entity *by)
 
 bool sched_open(const struct sched *sched, const struct sched_entity *first, uint64_t now)
 {
-    /* Running work has run since the work before it ended. A long kernel's end is waited for: the
-     * gap behind it costs little, and its remaining time is known less well. */
+    /* The running work has run since the work before it ended. The end of a long kernel is waited
+     * for: the gap after it costs little, and its remaining time is known less well. */
     uint64_t ran = now > sched->done_ns ? now - sched->done_ns : 0;
     if (ran > SCHED_AHEAD_NS)
         ran = SCHED_AHEAD_NS;
 
-    /* The entity goes behind the last kernel, not between several. Between several, nobody could
-     * tell which session had how much time, and the other kernels would wait for all of this
-     * entity's. */
+    /* The entity issues only behind the last wide kernel in flight. If several were in flight,
+     * nobody could tell which session had how much time, and the other kernels would wait for all
+     * work of this entity. */
     return sched_may_pass(sched, first, now) ||
            (sched->wide <= 1 && sched_busy_ns(sched) < SCHED_REFILL_NS + ran);
 }
 
-/* Adds an entity's work to the domain's sums, if they count it, or (below) takes it out again. */
+/* device_add adds an entity's work to the domain's sums, if they count it; device_take removes it
+ * again. */
 static void device_add(struct sched *sched, const struct sched_entity *entity, uint32_t wide,
                        uint64_t device_ns, uint32_t width)
 {
@@ -218,8 +222,8 @@ static void device_take(struct sched *sched, const struct sched_entity *entity, 
     sched->device_ns -= device_ns;
 }
 
-/* Adds all work of the entity that others may wait for to the domain's sums, or (below) takes it
- * out again. */
+/* entity_add adds all work of the entity that others may wait for to the domain's sums; entity_take
+ * removes it again. */
 static void entity_add(struct sched *sched, const struct sched_entity *entity)
 {
     device_add(sched, entity, entity->wide - entity->overdue_wide,
@@ -237,16 +241,16 @@ void sched_issued(struct sched *sched, struct sched_entity *entity, const struct
 {
     if (entity->launches == 0 && !entity->waiting && entity->vtime < sched->vnow)
         entity->vtime = sched->vnow;
-    /* An entity that is served for its deadline is ahead of its share, and does not take the
-     * domain's time along. */
+    /* An entity that is served because of its deadline is ahead of its share, and does not advance
+     * the domain's virtual time. */
     if (entity->waiting && entity->vtime > sched->vnow && deadline(sched, entity) == UINT64_MAX)
         sched->vnow = entity->vtime;
-    /* The device is idle and no entity is held back, so what this entity has had cost no other
-     * anything. */
+    /* The device is idle and no entity is held back, so the time that this entity has had cost no
+     * other entity anything. */
     if (sched->waiting == 0 && sched->device_ns == 0 && entity->vtime > sched->vnow)
         sched->vnow = entity->vtime;
-    /* Work that fills little is never held back, so the entity is owed no more than
-     * SCHED_ADVANCE_NS of what others had. */
+    /* Narrow work is never held back, so the entity is owed SCHED_ADVANCE_NS at most of the time
+     * that others have had. */
     const uint64_t credit = by_weight(entity, SCHED_ADVANCE_NS);
     if (fills_little(work->ns, work->device_ns) && entity->vtime + credit < sched->vnow)
         entity->vtime = sched->vnow - credit;
@@ -277,7 +281,7 @@ void sched_done(struct sched *sched, struct sched_entity *entity, const struct s
     device_take(sched, entity, work->wide, in_the_way_ns(work), 0);
     entity->vtime += by_weight(entity, took_ns);
     if (work->ns == 0)
-        return; /* a copy, which says nothing about how far the kernels are */
+        return; /* a copy, whose end does not tell how far the kernels are */
     entity->done_ns = now;
     if (counted(entity) && in_the_way_ns(work) > 0)
         sched->done_ns = now;

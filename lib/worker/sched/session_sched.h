@@ -1,6 +1,6 @@
 /*
- * session_sched.h - what the scheduler knows of a session; see schedule.h, domain.c, headroom.h.
- * The session's lane.
+ * session_sched.h - the scheduler's state of a session; see schedule.h, domain.c and headroom.h.
+ * Belongs to the session's lane.
  */
 #ifndef GS_WORKER_SCHED_SESSION_SCHED_H
 #define GS_WORKER_SCHED_SESSION_SCHED_H
@@ -16,8 +16,8 @@ struct session;
 /* The session as a member of a scheduling domain; see domain.c. */
 struct domain_member {
     struct session *next;
-    struct sched *sched; /* its domain; valid also while the session has no work */
-    uint32_t component;  /* its component while domains are found */
+    struct sched *sched; /* its domain; valid even while the session has no work */
+    uint32_t component;  /* its component while domains are being computed */
     bool entered;
 };
 
@@ -25,8 +25,8 @@ struct session_sched {
     struct sched_entity entity;
     struct domain_member domain;
     struct headroom_entity headroom; /* the session's latency work */
-    /* The session is polled; otherwise it is asleep, and its client must ring. The session folder
-     * sets it. */
+    /* The session is polled. Otherwise it is asleep, and its client must ring the doorbell. Only
+     * the session folder and lanes.c set this. */
     bool polled;
 };
 

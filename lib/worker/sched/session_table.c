@@ -1,16 +1,16 @@
 /*
  * session_table.c - the table of all sessions.
  *
- * A session that is being closed is in no slot any more, but as long as one of its jobs is under
- * way its work may still be on the device. Such a session counts when the device is to be quiet,
- * and is among the suspects when the context is lost.
+ * A session that is being closed is no longer in a slot, but its work may still be on the device
+ * until its jobs are done. So it still counts when the device must be quiet, and is among the
+ * suspects when the context is lost.
  */
 #include "worker/sched/session_table.h"
 
 static struct {
     struct session *slots[LINK_SLOTS_MAX];
     uint32_t slots_used;
-    struct session *closing; /* a list by ->next_closing */
+    struct session *closing; /* sessions being closed, linked by ->next_closing */
 } table;
 
 void session_table_add(struct session *session)

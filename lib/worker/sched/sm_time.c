@@ -1,10 +1,10 @@
 /*
- * sm_time.c - see sm_time.h. Arithmetic on the times that the caller reports.
+ * sm_time.c - see sm_time.h. This is arithmetic on the times that the caller reports.
  *
- * Each set of SMs that work goes to has a timeline: ended work accounts for all of its time up to
- * `covered`, except for the gaps. Work covers time on all timelines whose SMs overlap with its own.
- * All work that fills more than half of the device overlaps, so it shares what would be one
- * timeline.
+ * Each set of SMs that work uses has a timeline. All time before `covered`, except for the gaps, is
+ * accounted for by ended work. Work covers its time on all timelines whose SMs overlap with its
+ * own. Any two pieces of work that each fill more than half of the device overlap, so they share
+ * their time as if they had one timeline.
  */
 #include "worker/sched/sm_time.h"
 
@@ -20,13 +20,13 @@ struct gap {
 struct timeline {
     uint32_t id; /* the partition's id; 0: the whole device, or an unused timeline */
     struct sm_mask mask;
-    uint64_t used; /* when it was last used, by the counter `uses` */
+    uint64_t used; /* the value of `uses` when it was last used */
     uint64_t covered;
     struct gap gap[GAPS];
     uint32_t gap_next;
 };
 
-/* The first timeline is the whole device's: all other sets of SMs are part of it. */
+/* The first timeline is that of the whole device, which includes all other sets of SMs. */
 static struct timeline timelines[TIMELINES_MAX];
 static uint32_t timeline_count = 1;
 static uint64_t uses;
@@ -37,7 +37,7 @@ static struct timeline *timeline_find(uint32_t id)
         if (timelines[i].id == id)
             return &timelines[i];
     }
-    return &timelines[0]; /* the timeline has been forgotten since */
+    return &timelines[0]; /* the timeline has been reused for other SMs meanwhile */
 }
 
 static struct timeline *timeline_oldest(void)
@@ -60,7 +60,8 @@ uint32_t sm_time_timeline(const struct partition *partition)
     struct timeline *timeline = timeline_find(partition->id);
     if (timeline == &timelines[0]) {
         timeline = timeline_oldest();
-        *timeline = timelines[0]; /* work on the device until now may have been on these SMs */
+        /* work that was on the device until now may have used these SMs */
+        *timeline = timelines[0];
         timeline->id = partition->id;
         timeline->mask = partition->mask;
     }
@@ -68,9 +69,9 @@ uint32_t sm_time_timeline(const struct partition *partition)
     return timeline->id;
 }
 
-/* Takes the time from `begin` to `end` that is not accounted for. Kernels of other streams may run
- * in between, and the time that they had when they ended is theirs; the time that they left,
- * because they had not been issued yet, stays for this work. */
+/* Takes the time from `begin` to `end` that is not accounted for yet, and returns it. Kernels of
+ * other streams may run in between: the time that they were given when they ended is theirs, and
+ * the time that they left, because they had not been issued yet, remains for this work. */
 static uint64_t timeline_take(struct timeline *timeline, uint64_t begin, uint64_t end)
 {
     uint64_t took = 0;

@@ -8,7 +8,7 @@
 
 /* ---- What a span is made of ------------------------------------------------------------------ */
 
-/* Notes that work of this kind is part of the span. */
+/* Notes that the span has work of this kernel, or of a SPAN_* kind. */
 static void note_kernel(struct inflight_span *span, uint32_t kernel, uint64_t serial)
 {
     if (span->records == 0 || span->kernel == SPAN_NOTHING) {
@@ -25,7 +25,7 @@ static void note_width(struct inflight_span *span, uint64_t width)
         span->work.width = (uint32_t)width;
 }
 
-/* Notes that kernels which fill their SMs, one after the other, are part of the span. */
+/* Notes that the span has kernels which fill the partition's SMs, one after the other. */
 static void note_filling(struct inflight_span *span, const struct partition *partition,
                          uint32_t kernels)
 {
@@ -134,21 +134,21 @@ void span_charge(struct session *session, struct inflight_span *span, uint64_t b
 
 /* ---- What its end teaches -------------------------------------------------------------------- */
 
-/* The running mean, in which the last value counts a quarter. */
+/* Returns the running mean, in which the last value counts for a quarter. */
 static double mean_of(double mean, double last)
 {
     return mean > 0 ? (mean * 3 + last) / 4 : last;
 }
 
-/* Corrects the kernel's time by a run that took `from` at least and `to` at most for one wave. A
- * time between the two stands. */
+/* Corrects the kernel's time per wave by a run that took at least `from` and at most `to` per wave.
+ * A time between the two is kept. */
 static void kernel_learn(const struct session *session, uint32_t id, uint64_t serial, double from,
                          double to)
 {
     struct kernel *kernel = kernel_find(&session->kernels, id);
 
     if (!kernel || kernel->serial != serial)
-        return; /* unloaded since */
+        return; /* unloaded meanwhile */
     if (kernel->wave_ns < from)
         kernel->wave_ns = mean_of(kernel->wave_ns, kernel->wave_ns > 0 ? from : to);
     else if (kernel->wave_ns > to)

@@ -1,7 +1,7 @@
 /*
  * trace.c - writes events into a trace segment (common/trace.h). Each lane has a ring of its own
- * there, and is its only producer: no lock, no system call, no allocation, and no wait for the
- * reader.
+ * there and is its only producer, so a write takes no lock, system call or allocation, and does not
+ * wait for the reader.
  */
 #include "worker/sched/trace.h"
 
@@ -28,8 +28,8 @@ struct trace *trace_open(const struct link_trace *link)
     void *memory = trace ? shmat(link->segment_id, NULL, 0) : (void *)-1;
 
     if (memory == (void *)-1) {
-        /* EINVAL, EIDRM: its reader has ended it before this worker, which was stopped, came to it.
-         */
+        /* EINVAL, EIDRM: the reader ended the trace before this worker, which was stopped, came to
+         * map it. */
         if (errno != EINVAL && errno != EIDRM)
             log_error("event=trace-failed reason=\"it cannot be mapped: %s\"", strerror(errno));
         free(trace);
@@ -123,7 +123,7 @@ void trace_launches(const struct session *session, uint32_t stream, uint32_t fen
     }
     text_set(&event, launches->kernel);
     put(session, &event);
-    issuing_ns = event.end_ns; /* a call with launches of several shapes counts once */
+    issuing_ns = event.end_ns; /* the time of a call that issues several shapes counts only once */
 }
 
 void trace_other(const struct session *session, uint32_t stream, uint32_t fence, uint16_t work,

@@ -1,7 +1,7 @@
 /*
- * busy.c - tells the number of the session that keeps the device busy, to a tenant whose request
- * waits in vain for a moment without kernels, and to the operator. Whose session it is gsctl ps
- * tells to those who may see it.
+ * busy.c - names the session that keeps the device busy, to a tenant whose request waits in vain
+ * for a moment without kernels, and to the operator. The text has only the session's number; gsctl
+ * ps tells whose session it is to those who may see that.
  *
  * Runs on the main lane.
  */
@@ -13,8 +13,8 @@
 #include "worker/sched/session_table.h"
 #include "worker/submit/stream.h"
 
-/* A kernel is called long where the session was last given work so long ago: later work may be one
- * of many short kernels. */
+/* A session's kernel counts as long if the session last issued work longer ago than this. More
+ * recent work may be one of many short kernels. */
 #define LONG_NS 1000000000u
 
 const char *busy_describe(char text[BUSY_TEXT_MAX])

@@ -1,17 +1,19 @@
 /*
  * chore.c - chores: jobs that a session's tenant did not ask for. A chore waits until none of the
- * tenant's requests is in progress and, with JOB_PAUSE, until the device has finished what the
- * session has issued.
+ * tenant's requests is in progress and, with JOB_PAUSE, until the device has finished all work of
+ * the session.
  *
- * Runs on the main lane. A kernel may be waiting for what another stream of its session is to
- * bring, or its program for an answer, so a chore must not stop the session until the session is
- * idle. Hence the tenant's own requests go first, and a busy session is paused (pause.h) for 3 ms,
- * then 6, 12 ms ... up to a second, with four times as long in between, until it falls idle. A
- * chore that another tenant waits for (JOB_PAUSE_UNTIL_DONE) pauses the session for good once the
- * chore has waited for as long as the session's kernels may run, and no request is taken after the
- * one in progress: then the session falls idle, or is ended for a kernel that does not end
- * (evict.c). Such a chore is also done beside a job that compiles, which may take minutes: of what
- * the chore changes that job changes the sinks alone, under a lock (memory/window.h).
+ * Runs on the main lane. A kernel may be waiting for data that another stream of its session
+ * brings, or the tenant's program for an answer, so a chore must not simply stop the session until
+ * it is idle. Hence the tenant's own requests go first, and a busy session is paused (pause.h) for
+ * 3 ms, then for 6, 12 ms ... up to a second, with four times as long in between, until it falls
+ * idle.
+ *
+ * Another tenant waits for a chore with JOB_PAUSE_UNTIL_DONE. Once such a chore has waited for as
+ * long as the session's kernels may run, the session stays paused, and no request is taken after
+ * the one in progress: then the session falls idle, or is ended for a kernel that does not end
+ * (evict.c). Such a chore may also be done beside a job that compiles, which may take minutes. Of
+ * all that the chore changes, that job changes only the sinks, under a lock (memory/window.h).
  */
 #include "worker/session/chore.h"
 
@@ -21,7 +23,7 @@
 #include "worker/session/polling.h"
 #include "worker/submit/stream.h"
 
-/* how often the driver is asked though the completion words say that work runs */
+/* how often the driver is asked although the completion words say that work runs */
 #define CONFIRM_NS 1000000u
 
 static struct {
@@ -52,13 +54,13 @@ bool chores_any(void)
     return chores.first;
 }
 
-/* Counted, since this is asked after each request, also of sessions without a chore. */
+/* Reads a count, because this is called after each request, also of sessions without a chore. */
 bool chores_pause(const struct session *session)
 {
     return session->resume || session->jobs.pausing;
 }
 
-/* Takes a chore out of those that wait. */
+/* Removes a chore from those that wait, and returns it. */
 static struct job *chore_remove(struct job **link)
 {
     struct job *job = *link;
@@ -79,14 +81,14 @@ void chores_cancel(const struct session *session)
     }
 }
 
-/* Whether the session is idle. A tenant can falsify its completion words, so the driver's answer
- * decides. */
+/* Returns whether the session is idle. The driver's answer decides, since a tenant can falsify its
+ * completion words. */
 static bool session_idle(struct session *session, uint64_t now)
 {
     return (session_seems_idle(session) || now >= chores.next_confirm) && streams_idle(session);
 }
 
-/* Whether the session's pause for this chore ends no more before the chore is done. */
+/* Returns whether the session's pause for this chore, once begun, lasts until the chore is done. */
 static bool pauses_until_done(const struct job *job, uint64_t now)
 {
     const uint64_t limit = job->session->grant.link.kernel_limit * UINT64_C(1000000);
@@ -94,7 +96,8 @@ static bool pauses_until_done(const struct job *job, uint64_t now)
     return (job->kind->flags & JOB_PAUSE_UNTIL_DONE) && limit && now - job->pause.since_ns >= limit;
 }
 
-/* Whether the chore may be done beside the job in progress. */
+/* Returns whether the chore may be done now: no job is in progress, or it may be done beside that
+ * job. */
 static bool may_begin(const struct job *job)
 {
     const struct session_jobs *jobs = &job->session->jobs;
@@ -103,7 +106,7 @@ static bool may_begin(const struct job *job)
                               jobs->current->kind->flags & JOB_COMPILES);
 }
 
-/* Begins or ends the session's pause for this chore, when that is due. */
+/* Begins or ends the session's pause for this chore, if that is due. */
 static void pause_turn(struct job *job, uint64_t now)
 {
     struct session *session = job->session;
@@ -112,7 +115,7 @@ static void pause_turn(struct job *job, uint64_t now)
         return;
     job->pause.on = !job->pause.on;
     session->jobs.pausing += job->pause.on ? 1 : -1;
-    session->jobs.paused = chores_pause(session); /* for another chore too */
+    session->jobs.paused = chores_pause(session); /* another chore may pause the session too */
     if (job->pause.on) {
         job->pause.ns = job->pause.ns ? 2 * job->pause.ns : PAUSE_FIRST_NS;
         if (job->pause.ns > PAUSE_LONGEST_NS)
@@ -138,7 +141,8 @@ struct job *chore_due(uint64_t now)
         if (begins && (!pauses || session_idle(session, now))) {
             chore_remove(link);
             *(session->jobs.current ? &session->jobs.aside : &session->jobs.current) = job;
-            session->jobs.paused = pauses || chores_pause(session); /* until the job returns */
+            /* stays paused until the job returns */
+            session->jobs.paused = pauses || chores_pause(session);
             return job;
         }
         if (begins || pauses_until_done(job, now))

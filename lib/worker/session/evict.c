@@ -19,24 +19,25 @@ void evict_request(const struct job *job)
     }
 }
 
-/* Since when the session's oldest work is on the device; 0: the device has none. */
+/* Returns since when the session's oldest work is on the device; 0: the device has none. */
 static uint64_t running_since(const struct session *session)
 {
     const uint64_t since = inflight_since(session);
 
     if (since || !session->inflight.busy || session_seems_idle(session))
         return since;
-    return session->poll.given_ns; /* copies without a fence, which were thought to be short */
+    return session->poll.given_ns; /* copies without a fence, which were expected to be short */
 }
 
-/* The device begins work in the order in which it got it, as far as there is room. So of all that
- * has not ended, the oldest is running, and what others have may be waiting for it. Its time counts
- * from when it became the oldest: before that it may have waited itself. */
+/* Evicts the session whose oldest work exceeds its limit. The device begins work in the order in
+ * which it got it, as far as there is room. So of all unfinished work the oldest is running, and
+ * the others' work may be waiting for it. Its time counts from when it became the oldest, because
+ * it may have waited itself before that. */
 void evict_overdue(uint64_t now)
 {
     static struct {
-        uint64_t id, began; /* the session, and its oldest work */
-        uint64_t from;      /* since when it is the oldest */
+        uint64_t id, began; /* the session's id, and when its oldest work began */
+        uint64_t from;      /* since when that is the oldest work of all */
     } oldest;
     struct session *found = NULL;
     uint64_t since = now;
@@ -57,7 +58,7 @@ void evict_overdue(uint64_t now)
     }
     if (!found->grant.link.kernel_limit ||
         now - oldest.from < found->grant.link.kernel_limit * UINT64_C(1000000) ||
-        streams_idle(found)) /* it was not asked about lately */
+        streams_idle(found)) /* asks the driver, which may not have been asked lately */
         return;
     snprintf(text, sizeof(text), "a kernel ran longer than its limit of %" PRIu32 " ms",
              found->grant.link.kernel_limit);

@@ -1,11 +1,11 @@
 /*
- * grant.c - grants: the supervisor decides what a session may use, and this file applies it,
+ * grant.c - grants: the supervisor decides what a session may use, and this file applies that,
  * between two records.
  *
- * A grant comes with LINK_OPEN or, live, with LINK_GRANT. Its partition may have to be made first;
- * meanwhile the session goes on under the old grant. When two grants wait, only the newer one
- * counts. Applying a grant writes the words in the session's segment (seg_grant): what the tenant
- * reads there holds for its next launch.
+ * A grant comes with LINK_OPEN or, to a live session, with LINK_GRANT. If its partition must be
+ * made first, the session goes on under the old grant meanwhile. If a newer grant arrives while one
+ * waits, only the newer one counts. Applying a grant writes it into the session's segment
+ * (seg_grant): what the tenant reads there holds for its next launch.
  */
 #include "worker/session/grant.h"
 
@@ -69,7 +69,7 @@ void grant_apply(struct job *job)
     grant->partition = partition;
     grant->mask = partition ? partition->mask : sm_mask_first(worker->info.sm_count);
     grant->sm_count = partition ? partition->sm_count : worker->info.sm_count;
-    /* Overrides were fitted to the old grant. */
+    /* The cached affinities were found within the old grant. */
     memset(session->placement.affinity, 0, sizeof(session->placement.affinity));
     for (uint32_t i = 0; i < SEG_STREAMS; i++)
         stream_grant(session, &session->submit.streams[i]);
@@ -108,8 +108,8 @@ bool grant_has_mask(const struct link_grant *grant)
     return !sm_mask_empty(&mask);
 }
 
-/* Finds the partition, which may have to be made, and holds it for the job. The whole device needs
- * none. */
+/* Finds the grant's partition, which may have to be made, and holds it for the job. A grant of the
+ * whole device needs none. */
 static void partition_find(struct job *job)
 {
     const struct sm_mask mask = grant_mask(&job->grant), all = sm_mask_first(worker->info.sm_count);
@@ -127,7 +127,7 @@ static void partition_find(struct job *job)
                  worker->info.sm_granularity);
         return;
     }
-    partitions_keep(); /* at this point no launch is between its record and its issue */
+    partitions_keep(); /* no launch is between its record and its issue at this point */
     job->partition = placement_get(&mask, job->session, &status);
     if (job->partition)
         partition_hold(job->partition);
@@ -146,8 +146,8 @@ static void grant_answer(const struct job *job)
     link_send(&message, -1);
 }
 
-/* Ends a grant job once its partition is ready or has failed, needs none, or the job itself has
- * failed. */
+/* Ends a grant job whose partition is ready, has failed, or is not needed, or that has failed
+ * itself. */
 static void grant_end(struct job *job)
 {
     struct session *session = job->session;
@@ -161,8 +161,8 @@ static void grant_end(struct job *job)
     if (job->kind == &job_grant) {
         if (job->status == GS_OK) {
             grant_apply(job);
-            /* The tenant launches as soon as it has the answer, so its session is polled. With few
-             * CPUs, polling would delay the answer itself. */
+            /* The tenant launches as soon as it has the answer, so its session is polled from now
+             * on. With few CPUs it is not, because polling would delay the answer itself. */
             prewake(PREWAKE_JOBS);
             if (prewake_pending(PREWAKE_JOBS, session->lane->now))
                 session_poll_begin(session);
@@ -220,8 +220,8 @@ void grant_take(struct job *job)
         grant_end(job);
 }
 
-/* Fails an attach whose client would give up before the answer. The partition is made all the
- * same. */
+/* Fails an attach whose client would give up before the answer. The partition is made
+ * nevertheless. */
 static void patience_look(struct job *job, uint64_t now)
 {
     char who[BUSY_TEXT_MAX];

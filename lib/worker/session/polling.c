@@ -1,8 +1,9 @@
 /*
- * polling.c - which sessions a lane polls.
+ * polling.c - polled and sleeping sessions.
  *
- * A session is polled (the lane reads its activity word in every round) or asleep (its client rings
- * the doorbell after setting the word). doc/protocol.md, "Doorbell", has all that waits or sleeps.
+ * A session is either polled (the lane reads its activity word in every round) or asleep (its
+ * client rings the doorbell after it has set the word). doc/protocol.md, "Doorbell", lists all that
+ * waits or sleeps.
  */
 #include "worker/session/polling.h"
 
@@ -16,7 +17,7 @@
 #include "worker/sched/lane.h"
 #include "worker/sched/session_table.h"
 
-#define ASLEEP_A_ROUND 4u /* sleeping sessions looked at in each round while the lane is awake */
+#define ASLEEP_A_ROUND 4u /* sleeping sessions checked in each round while the lane is awake */
 
 static uint32_t asleep_cursor;
 static mqd_t bell;
@@ -57,7 +58,7 @@ void session_poll_begin(struct session *session)
     session->sched.polled = true;
     polled_add(lane, session);
     domains_add(session);
-    /* The session's client need not ring now. A ring that is under way is read and ignored. */
+    /* The session's client need not ring any more. A ring that is under way is read and ignored. */
     atomic_store_explicit(&session->server_page->need_bell, 0, memory_order_relaxed);
 }
 
@@ -74,10 +75,10 @@ void session_poll_end(struct session *session)
     session_poll_stop(session);
 }
 
-/* Polls a session that rang or has activity. A client that was interrupted before it looked at
- * need_bell rings late, when its record has long been taken and its session is asleep again. By
- * then the client has cleared need_bell, and would not ring for its next record; so a cleared
- * need_bell, too, starts polling. */
+/* Begins to poll a session that rang or has activity. A client that is interrupted before it reads
+ * need_bell rings late, when its record has long been taken and its session is asleep again. It has
+ * then cleared need_bell, and would not ring for its next record. So a cleared need_bell starts
+ * polling too. */
 static void session_look(struct session *session)
 {
     if (session && !session_elsewhere(session) && !session->sched.polled &&
@@ -116,13 +117,14 @@ void bell_take(void)
     ssize_t size;
 
     while ((size = mq_receive(bell, (char *)&slot, sizeof(slot), NULL)) >= 0) {
-        messages++; /* short messages too: each took a place that another ring wanted */
+        /* counts malformed messages too: each took a place in the queue from another ring */
+        messages++;
         if (size == sizeof(slot) && slot < LINK_SLOTS_MAX)
             session_look(session_table_at(slot));
         if (messages == BELL_QUEUE_DEPTH)
             break;
     }
-    /* A full queue has refused rings, so every session is looked at. */
+    /* A full queue may have refused rings, so every session is checked. */
     if (messages == BELL_QUEUE_DEPTH) {
         for (uint32_t i = 0; i < session_table_slots(); i++)
             session_look(session_table_at(i));

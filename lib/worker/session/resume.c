@@ -1,18 +1,20 @@
 /*
- * resume.c - takes up a session whose worker was lost.
+ * resume.c - resumes ("takes up") a session whose worker was lost.
  *
- * The session gets its window at its former address, the memory that the vault has kept alive, and
- * from its journal all else: host blocks, modules, kernels, streams at their positions, graphs. A
- * session with unfinished work is refused, since how much of it was done is not known, or runs it
- * again (GS_ON_FAULT_REPLAY); one whose journal is incomplete is refused. The tenant of a session
- * that is taken up notices a pause.
+ * The session gets its window at its former address, the memory that the vault has kept, and from
+ * its journal everything else: host blocks, modules, kernels, streams at their positions, graphs. A
+ * session with unfinished work is refused, since it is not known how much of the work was done, or
+ * runs it again (GS_ON_FAULT_REPLAY). A session whose journal is incomplete is refused. The tenant
+ * of a resumed session notices only a pause.
  *
- * Three jobs follow each other: job_resume makes memory and tables, job_resume_modules the modules
- * whose machine code is kept, and job_resume_load has the driver load them at a quiet moment. All
- * others wait meanwhile, so a session whose modules have to be compiled, or take long, or whose
- * host memory takes long to register, is late: it enters the session table before, as one whose job
- * is in progress, and the others go on. Then job_resume_compile comes third, under the rule for all
- * that compile (jobs/service.c). Where the driver's loading takes long, it is late from then on.
+ * Three jobs follow each other: job_resume makes memory and tables, job_resume_modules makes the
+ * modules whose machine code is kept, and job_resume_load has the driver load them at a quiet
+ * moment. All other sessions wait meanwhile. So a session is late if its modules must be compiled
+ * or take long, or if its host memory takes long to register: it enters the session table early,
+ * with its job in progress, and the others go on. A late session compiles in job_resume_compile,
+ * which comes after job_resume_modules and obeys the rules for all jobs that compile
+ * (jobs/service.c). A session whose modules the driver takes long to load becomes late at that
+ * point.
  */
 #include "worker/session/resume.h"
 
@@ -34,11 +36,11 @@
 #include "worker/texture/tensor_map.h"
 #include "worker/texture/texture.h"
 
-/* The most tries of a load by a late session, each of which waits for a quiet moment for 10 s. */
+/* The most tries of a late session's load; each waits for a quiet moment for up to 10 s. */
 #define LATE_TRIES 30u
 
-/* Answers a posted request that the former worker had answered, or was about to: it must not be
- * made twice. */
+/* Answers a posted request that the former worker had answered or was about to answer, because it
+ * must not be carried out twice. */
 static void request_settle(const struct session *session)
 {
     struct seg_request *slot = session->request;
@@ -80,7 +82,7 @@ static void resume_work(struct job *job)
         print_resume(job) == GS_OK && heap_resume(job) == GS_OK &&
         tensor_maps_resume(job) == GS_OK && graphs_resume(job) == GS_OK) {
         streams_adopt(session);
-        /* A reader waits while the number is odd. */
+        /* Readers wait while the number is odd. */
         session->grant.sequence = (atomic_load(&session->server_page->grant.sequence) + 1) & ~1u;
         return;
     }
@@ -99,8 +101,9 @@ static void compile_work(struct job *job)
         modules_deinit(job->session);
 }
 
-/* Whether the load of a late session is tried again. It is where the load lacked a quiet moment, or
- * memory for the session's stack, which comes before all modules: either may come later. */
+/* Returns whether the load of a late session is tried again. It is if the load lacked a quiet
+ * moment, or memory for the session's stack, which comes before all modules: either may come
+ * later. */
 static bool load_again(const struct job *job)
 {
     const struct resume *resume = job->session->resume;
@@ -111,8 +114,8 @@ static bool load_again(const struct job *job)
            !atomic_load_explicit(&job->session->jobs.closing, memory_order_relaxed);
 }
 
-/* Ends a load that has failed. A late session is in the table and is closed like others, but its
- * modules go, since nobody may ask for a module that is only half loaded. */
+/* Cleans up after a load that has failed. A late session is in the table and is closed like any
+ * other, but its modules are freed now, since nobody may use a module that is only half loaded. */
 static void load_failed(struct job *job)
 {
     struct resume *resume = job->session->resume;

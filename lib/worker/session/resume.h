@@ -1,6 +1,5 @@
 /*
- * resume.h - takes up a session whose worker was lost, from its journal and the vault; see
- * resume.c.
+ * resume.h - resumes a session whose worker was lost, from its journal and the vault; see resume.c.
  */
 #ifndef GS_WORKER_SESSION_RESUME_H
 #define GS_WORKER_SESSION_RESUME_H
@@ -9,17 +8,19 @@
 
 #include "worker/jobs/job.h"
 
-/* The first of the jobs that take a session up. */
+/* The first of the jobs that resume a session. */
 extern const struct job_kind job_resume;
 
-/* Whether the job is one of these. */
+/* Returns whether the job is one of those that resume a session. */
 bool resume_is_job(const struct job *job);
-/* Whether the session is to enter the table now, since the others are not to wait for the rest. */
+/* Returns whether the job's session must enter the session table now, before it is complete, so
+ * that the other sessions need not wait for it. */
 bool resume_late(const struct job *job);
-/* Makes the job the next one, or the same once more. False: there is none. */
+/* Turns the job into the next one, or into another try of the same. Returns false if there is
+ * none. */
 bool resume_next(struct job *job);
-/* Ends the taking up, whether it failed or not: what the supervisor has handed over is closed. Main
- * lane, before the session takes its first record. */
+/* Ends the resumption, whether it succeeded or failed, and closes what the supervisor has handed
+ * over for it. Called by the main lane, before the session takes its first record. */
 void resume_end(struct job *job);
 
 #endif

@@ -11,7 +11,7 @@
 #include "worker/session/quiet.h"
 #include "worker/submit/report.h"
 
-/* The longest wait for a quiet moment at which no service thread has a job. */
+/* The longest wait for a quiet moment when no service thread has a job. */
 #define LIMIT_NS 10000000000u
 
 /* The job has nothing to do: it only waits for a quiet moment. */
@@ -23,7 +23,7 @@ static void retire_work(struct job *job)
 const struct job_kind job_retire = {"retire", JOB_PATIENT | JOB_QUIET, NULL, retire_work, NULL,
                                     NULL};
 
-/* Finds a session that would end with the worker, or NULL. */
+/* Returns a session that would end with the worker; NULL: there is none. */
 static const struct session *session_bound(void)
 {
     for (struct session *s = session_table_next(NULL); s; s = session_table_next(s)) {
@@ -69,8 +69,8 @@ void retire_step(struct job *job)
         job_free(job);
         return;
     }
-    /* The main lane has not issued anything since the quiet moment began, and no job is with the
-     * service threads, or back and not answered (in this batch, or after it). */
+    /* The main lane has issued nothing since the quiet moment began. Nor is any job with the
+     * service threads, or back but not answered yet (in this batch or after it). */
     if (job->waiting_ns && !job->next && service_idle() && !jobs_returned())
         retire();
     quiet_add(job, now);

@@ -1,9 +1,9 @@
 /*
- * session.c - opening and closing a session.
+ * session.c - opens and closes sessions.
  *
- * Both run as jobs. A service thread maps the segment, or finds it mapped (segment_mapping.h),
- * reserves the window and opens the default stream; the main lane adds the session to the session
- * table and removes it.
+ * Both are jobs. A service thread maps the segment, or finds it mapped already (segment_mapping.h),
+ * reserves the window and opens the default stream. The main lane adds the session to the session
+ * table, and removes it.
  */
 #include "worker/session/session.h"
 
@@ -63,7 +63,7 @@ struct session *session_new(uint32_t slot, const struct link_open *open, struct 
     session->name[sizeof(session->name) - 1] = '\0';
     snprintf(session->user, sizeof(session->user), "%s", log_user_name(open->uid));
     session->stats = stats;
-    if (open->resume) { /* its totals stay; it has nothing on the device */
+    if (open->resume) { /* a resumed session keeps its totals, but has nothing on the device */
         atomic_store_explicit(&stats->memory_used, 0, memory_order_relaxed);
         atomic_store_explicit(&stats->depth, 0, memory_order_relaxed);
         atomic_store_explicit(&stats->driver_memory, 0, memory_order_relaxed);
@@ -80,14 +80,14 @@ struct session *session_new(uint32_t slot, const struct link_open *open, struct 
     return session;
 }
 
-/* Releases what a session has on the device. Safe on a session that is half open. */
+/* Releases all that a session has on the device. Safe on a session that is only half open. */
 static void release_device(struct session *session)
 {
     reports_deinit(session);
     graphs_deinit(session);
     streams_deinit(session);
     textures_deinit(session);
-    host_blocks_deinit(session); /* host blocks lie in windows, so they go before the windows */
+    host_blocks_deinit(session); /* host blocks lie in the window, so they are released before it */
     chunks_deinit(session);
     window_deinit(session);
 }
@@ -102,7 +102,7 @@ static void release_host(struct session *session)
     session->memory.user = NULL;
     segment_mapping_keep(session->mapping);
     allocations_deinit(&session->memory.allocations);
-    /* The session's totals stay for the supervisor until the slot has another session. */
+    /* The supervisor may read the session's totals until the slot gets another session. */
     atomic_store_explicit(&session->stats->memory_used, 0, memory_order_relaxed);
 }
 
@@ -159,7 +159,7 @@ void session_opened(const struct job *job)
 {
     const struct session *session = job->session;
     struct link_message message = {.op = LINK_OPENED, .slot = session->slot};
-    int descriptor = -1; /* of the journal, which the supervisor does not have yet */
+    int descriptor = -1; /* of a new journal, which the supervisor does not have yet */
 
     if (job->status == GS_OK) {
         message.u.opened.window_base = session->memory.window_base;
@@ -185,13 +185,12 @@ void session_taken_up(const struct session *session)
 
 static void close_work(struct job *job)
 {
-    kernel_strays_count(job->session); /* the last ones: the device has finished */
+    kernel_strays_count(job->session); /* the last strays: the device has finished */
     release_device(job->session);
     release_host(job->session);
 }
 
-/* The grant is released before the supervisor learns of it: the slot's next session finds these SMs
- * free. */
+/* Releases the grant before LINK_CLOSED, so that the slot's next session finds these SMs free. */
 static void close_install(struct job *job)
 {
     struct link_message message = {.op = LINK_CLOSED, .slot = job->session->slot};
@@ -201,9 +200,9 @@ static void close_install(struct job *job)
     link_send(&message, -1);
 }
 
-/* Unloading comes last, because the driver may let it wait for every kernel on the device. The
- * journal goes here too: to unmap it takes as long as several launches, which the main lane has to
- * give to the device. */
+/* Unloading comes last, because the driver may make it wait for every kernel on the device. The
+ * journal is freed here too: to unmap it takes as long as several launches, a delay that the main
+ * lane must not have. */
 static void unload_work(struct job *job)
 {
     struct session *session = job->session;

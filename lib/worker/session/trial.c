@@ -8,10 +8,10 @@
 #include "worker/session/turn.h"
 #include "worker/submit/stream.h"
 
-#define TRIALS_NS 5000000000u /* the longest that others wait after a loss */
+#define TRIALS_NS 5000000000u /* the longest time that other sessions wait after a loss */
 
 static struct {
-    uint32_t left; /* sessions that are to have a trial, with the one that has it */
+    uint32_t left; /* the number of sessions that have a trial or await one */
     struct session *current;
     bool ending; /* the current session has caught up; its trial ends once the device has no work */
     uint64_t until; /* 0: no trial has begun */
@@ -44,7 +44,7 @@ bool trial_pauses(const struct session *session)
     return (trial.left && (session != trial.current || trial.ending)) || turn_pauses(session);
 }
 
-/* The supervisor forgets the losses in which the session was a suspect. */
+/* On this message the supervisor forgets the losses in which the session was a suspect. */
 void trial_passed(const struct session *session)
 {
     const struct link_message message = {.op = LINK_TRIED, .slot = session->slot};
@@ -52,8 +52,8 @@ void trial_passed(const struct session *session)
     link_send(&message, -1);
 }
 
-/* Begins the next trial. The device has no work of any session, so the session on trial is to blame
- * for a loss from now on. */
+/* Begins the next trial. The device has no work of any session, so a loss from now on is the fault
+ * of the session on trial. */
 static void trial_begin(uint64_t now)
 {
     struct session *session = session_table_next(NULL);

@@ -5,18 +5,20 @@
 #include "worker/sched/session_table.h"
 #include "worker/submit/stream.h"
 
-#define TURN_NS         2000000u    /* the shortest turn where others wait */
-#define TURN_LONGEST_NS 1000000000u /* the longest turn, with the end of its work ... */
-#define TURN_SHARE      30u         /* ... or this part of the time of suspicion, if longer */
+#define TURN_NS         2000000u    /* the shortest turn if others wait */
+#define TURN_LONGEST_NS 1000000000u /* the longest turn, including the end of its work ... */
+/* ... or this fraction of the time of suspicion, if that is longer */
+#define TURN_SHARE      30u
 
 static struct {
-    uint64_t until;          /* nobody is a suspect from then on; 0: nobody is one */
+    uint64_t until;          /* when the last suspicion ends; 0: there are no suspects */
     uint64_t longest_ns;     /* the longest turn */
-    struct session *current; /* the only suspect whose work may go; NULL: none */
-    uint64_t since;          /* when its turn began */
-    uint64_t awaited;        /* since when others wait for its end; 0: nobody does */
-    bool ending;             /* the turn is over, and lasts only until its work has ended */
-    uint64_t least_held_ns;  /* poll.held_ns of a session that comes, or that had no work */
+    struct session *current; /* the only suspect that may issue kernels; NULL: none may */
+    uint64_t since;          /* when the current turn began */
+    /* since when other suspects wait for the end of the turn; 0: none waits */
+    uint64_t awaited;
+    bool ending;            /* the turn is over, and lasts only until its work has ended */
+    uint64_t least_held_ns; /* the least held_ns with which a session begins its turn */
 } turn = {.longest_ns = TURN_LONGEST_NS};
 
 void turn_add(struct session *session, uint64_t now, uint64_t until)
@@ -46,14 +48,14 @@ bool turn_pauses(const struct session *session)
            (session != turn.current || turn.ending);
 }
 
-/* Whether the session has records to issue, and may. */
+/* Returns whether the session has records and is not paused. */
 static bool waits(const struct session *session)
 {
     return session->round.pending & ~REQUEST_BIT && !session->jobs.paused;
 }
 
-/* Returns the suspect that is to have the next turn; NULL: no other one waits. It is the one that
- * has held the others up for the shortest time, and of several such the next one in the table's
+/* Returns the suspect that gets the next turn; NULL: no other one waits. It is the one that has
+ * held the others up for the shortest time; among several such, the next one in the table's
  * order. */
 static struct session *next_waiting(uint64_t now)
 {
@@ -73,8 +75,8 @@ static struct session *next_waiting(uint64_t now)
     return next;
 }
 
-/* Adds the time for which the current turn has held the others up. wait_on: others still wait for
- * the end of the turn. */
+/* Adds the time for which the current turn has held others up to its session's held_ns. wait_on:
+ * others still wait for the end of the turn. */
 static void held_note(uint64_t now, bool wait_on)
 {
     if (turn.current && turn.awaited)
@@ -82,8 +84,8 @@ static void held_note(uint64_t now, bool wait_on)
     turn.awaited = wait_on ? now : 0;
 }
 
-/* Whether a suspect has unfinished kernels. Where no fence follows them the driver is asked, which
- * clears by_word once they have ended. A suspect that is being closed counts too. */
+/* Returns whether any suspect, even one that is being closed, has unfinished kernels. Asks the
+ * driver about kernels without a fence, which clears by_word once they have ended. */
 static bool suspects_busy(uint64_t now)
 {
     for (struct session *s = session_table_next(NULL); s; s = session_table_next(s)) {

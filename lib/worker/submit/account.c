@@ -1,6 +1,6 @@
 /*
- * account.c - the one place where what is issued comes into the accounts: the stream's positions,
- * the session's counters, and the inflight tracker, which charges it when it has ended.
+ * account.c - the one place that accounts for issued work, in the stream's positions, the session's
+ * statistics, and the inflight tracker, which charges for the work when it has ended.
  */
 #include "worker/submit/account.h"
 
@@ -49,7 +49,7 @@ static void issued_add(struct session *session, struct stream *stream, const str
     }
 }
 
-/* Tells the trace what was issued, which is part of the fence that comes next. */
+/* Writes the issued work into the trace, as part of the span that ends with the next fence. */
 static void issued_trace(const struct session *session, const struct stream *stream,
                          const struct issued *issued)
 {

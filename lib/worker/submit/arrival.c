@@ -1,16 +1,16 @@
 /*
- * arrival.c - batch arrival: what a tenant of the latency class writes into a stream at a time, and
- * whether all of it is there. Runs on the session's lane.
+ * arrival.c - batch arrivals: what a tenant of the latency class writes into a stream at a time,
+ * and whether all of it is in the ring. Runs on the session's lane.
  *
- * A request of 20 kernels is best given to the device as one graph (launch.c), but the lane
- * mostly sees the request when only its first records are written: a client writes one in 0.13 us.
- * So where the last few arrivals had the same length, a new one is taken once that length is there.
- * The lane goes on with its rounds meanwhile, and waits for a few microseconds at most.
+ * A request of 20 kernels is best issued as one graph (launch.c). But the lane mostly sees the
+ * request when only its first records are written, because the client takes 0.13 us for each. So if
+ * the last few arrivals had the same length, the lane takes a new one only once that length is in
+ * the ring. Meanwhile it continues its rounds, and it waits for a few microseconds at most.
  *
- * An arrival begins with the first record that comes when all before it is complete. Its begin and
- * length come from the tenant's own words and are hints: a tenant that writes other words has its
- * launches wait for some microseconds, or go in more graphs than necessary. An arrival of one
- * record is never waited for.
+ * An arrival begins with the first record that comes when all records before it are complete. Its
+ * beginning and length come from words that the tenant writes, so they are only hints: a tenant
+ * that writes wrong words has its launches wait for some microseconds, or issued in more graphs
+ * than necessary. The lane never waits for an arrival of one record.
  */
 #include "worker/submit/arrival.h"
 
@@ -21,9 +21,9 @@
 #include "worker/submit/launch.h"
 #include "worker/submit/stream.h"
 
-#define ARRIVAL_KNOWN      3u    /* arrivals of one length that must have come, at first */
-#define ARRIVAL_KNOWN_MOST 4096u /* the same after many that were waited for in vain */
-#define WRITE_NS           130u  /* the time in which a client writes a record */
+#define ARRIVAL_KNOWN      3u    /* how many arrivals of one length must have come, at first */
+#define ARRIVAL_KNOWN_MOST 4096u /* the same after many waits in vain */
+#define WRITE_NS           130u  /* the time that a client takes to write a record */
 #define AWAIT_BASE_NS      2000u
 #define AWAIT_MOST_NS      10000u
 
@@ -32,8 +32,8 @@ static uint32_t needed(const struct arrival *arrival)
     return arrival->needed > ARRIVAL_KNOWN ? arrival->needed : ARRIVAL_KNOWN;
 }
 
-/* Ends the wait. After a wait in vain it takes twice as many arrivals of one length before the next
- * wait, after a good one half as many. */
+/* Ends the wait. After a wait in vain, twice as many arrivals of one length must come before the
+ * next wait; after a successful one, half as many. */
 static void await_end(struct arrival *arrival, bool came)
 {
     arrival->seen_ns = 0;
@@ -48,8 +48,8 @@ static void await_end(struct arrival *arrival, bool came)
         arrival->needed = ARRIVAL_KNOWN_MOST;
 }
 
-/* How far the tenant has written; the stream's head where the tenant has written nothing, or a tail
- * that cannot be. */
+/* Returns the ring position up to which the tenant has written; the stream's head if the tenant has
+ * written nothing or an invalid tail. */
 static uint64_t written(const struct session *session, uint32_t index)
 {
     const uint64_t head = session->submit.streams[index].head;
@@ -59,7 +59,7 @@ static uint64_t written(const struct session *session, uint32_t index)
     return ring_tail_valid(tail, head) ? tail : head;
 }
 
-/* Whether an arrival begins at the head. If so, notes the end of the one before. */
+/* Returns whether an arrival begins at the head. If so, records the length of the one before. */
 static bool arrival_begins(struct session *session, uint32_t index)
 {
     const uint64_t head = session->submit.streams[index].head;
@@ -78,8 +78,8 @@ static bool arrival_begins(struct session *session, uint32_t index)
     return true;
 }
 
-/* The size of the padding within the arrival that begins at the head: 0 while none has been
- * written. */
+/* Returns the size of the padding within the arrival that begins at the head; 0: there is none, or
+ * it is not written yet. */
 static uint32_t padding(const struct session *session, uint32_t index, uint64_t tail)
 {
     const struct stream *stream = &session->submit.streams[index];
@@ -99,8 +99,8 @@ static uint32_t padding(const struct session *session, uint32_t index, uint64_t 
     return 0;
 }
 
-/* Puts the next look off until half of what is missing can be there, because each look takes the
- * tail's cache line from the client that writes it. Meanwhile fetches the records that are
+/* Postpones the next look at the ring until half of the missing records can be there, because each
+ * look takes the tail's cache line from the client that writes it. Prefetches the records that are
  * there. */
 static void look_later(struct session *session, uint32_t index, uint64_t missing, uint64_t tail,
                        uint64_t now, uint64_t until)
@@ -147,6 +147,6 @@ bool arrival_awaited(struct session *session, uint32_t index, uint32_t allowance
 void arrival_took(struct stream *stream, uint32_t records)
 {
     stream->arrival.taken += records;
-    stream->arrival.seen_ns = 0; /* also where a new class has ended the wait */
+    stream->arrival.seen_ns = 0; /* a change of the class ends the wait too */
     stream->arrival.entire = false;
 }

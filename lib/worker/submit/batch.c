@@ -1,11 +1,11 @@
 /*
- * batch.c - the batch: takes the launches of a stream's ring, gathers them, and gives them to the
- * device together. Runs on the session's lane.
+ * batch.c - the batch: takes the launches of a stream's ring, gathers them, and issues them
+ * together. Runs on the session's lane.
  *
- * A launch is checked (record.c; override.c for the QoS that it asks for) and gets its SMs: the
- * session's grant or the trimmed partition (placement.c). The batch goes as exec graphs (launch.c)
- * when the ring is empty, when the batch is full, or before a record that is no launch. Its last
- * graph signals the end of the work (completion.c).
+ * Each launch is checked (record.c, and override.c for the QoS that it asks for) and gets its SMs:
+ * those of the session's grant or of the trimmed partition (placement.c). The batch is issued as
+ * exec graphs (launch.c) when the ring is empty, when the batch is full, or before a record that is
+ * not a launch. Its last graph signals the end of the work (completion.c).
  */
 #include "worker/submit/batch.h"
 
@@ -24,12 +24,13 @@
 #include "worker/submit/report.h"
 #include "worker/submit/stream.h"
 
-/* Each lane, which is a thread, has a batch of its own, empty between two drains. Its records stand
- * one behind the other. They were in a ring together, so they fit the bytes of one ring; where a
- * tenant has written over records that are not complete, the batch goes in parts. */
+/* Each lane's thread has a batch of its own, which is empty between two drains. The records stand
+ * one after the other. They were in a ring together, so they fit into the bytes of one ring; if a
+ * tenant overwrites records that are not complete, they may not, and the batch is issued in
+ * parts. */
 static _Thread_local struct {
     uint32_t count;
-    uint32_t bytes; /* of its launches' records */
+    uint32_t bytes; /* the bytes of its launches' records */
     struct launch launch[LAUNCHES_MAX];
     _Alignas(REC_ALIGN) unsigned char records[SEG_RING_BYTES];
 } batch;
@@ -66,7 +67,7 @@ unsigned char *batch_next(struct session *session, uint32_t index, uint32_t size
     return batch.records + batch.bytes;
 }
 
-/* Applies the QoS that the launch's own record asks for. */
+/* Applies the QoS for which the launch's record asks. */
 static enum outcome launch_override(struct session *session, uint32_t index,
                                     const unsigned char *record, const struct rec_launch *r,
                                     struct launch *launch, uint64_t *deadline)
@@ -82,12 +83,12 @@ static enum outcome launch_override(struct session *session, uint32_t index,
     if (refusal)
         return record_rejected(session, index, refusal);
     *deadline = qos.deadline_ns ? qos.deadline_ns : *deadline;
-    if (batch.count == 0) /* the partitions of gathered launches must stay */
+    if (batch.count == 0) /* the partitions of gathered launches must be kept */
         partitions_keep();
     return override_apply(session, index, &qos, launch);
 }
 
-/* Sets class, priority and partition of a launch whose record asks for none of its own. */
+/* Sets the class, priority and partition of a launch whose record asks for none. */
 static void launch_defaults(const struct session *session, const struct stream *stream,
                             struct launch *launch)
 {
@@ -97,8 +98,8 @@ static void launch_defaults(const struct session *session, const struct stream *
     launch->deadline_ns = 0;
 }
 
-/* Returns when the launch was submitted: the time that its tenant gives, or now where the tenant
- * gives none, or a later one. */
+/* Returns when the launch was submitted: the time that the tenant gives; now, if it gives none or a
+ * later one. */
 static uint64_t launch_submitted(const unsigned char *record, const struct rec_launch *r)
 {
     uint64_t now = clock_ns(), submitted = now;
@@ -109,9 +110,9 @@ static uint64_t launch_submitted(const unsigned char *record, const struct rec_l
     return submitted < now ? submitted : now;
 }
 
-/* Whether any lane may take the launch: it is known to be short, fills so little of the device that
- * no session waits for it, does not go alone, and asks for no QoS, report or deadline of its own.
- */
+/* Returns whether any lane may take the launch: it is known to be short, fills so little of the
+ * device that no session waits for it, is not issued alone, and has no QoS, report or deadline of
+ * its own. */
 static bool launch_light(const struct rec_launch *r, const struct launch *launch, uint64_t ns)
 {
     return !(r->h.flags & REC_LAUNCH_QOS) && !r->report && !launch->deadline_ns &&
@@ -119,7 +120,7 @@ static bool launch_light(const struct rec_launch *r, const struct launch *launch
            estimate_light(launch, ns);
 }
 
-/* Issues a launch that goes alone or wants a report, after the launches of the batch. */
+/* Issues a launch that is issued alone or has a report, after the launches of the batch. */
 static enum outcome take_alone(struct session *session, uint32_t index, struct launch alone,
                                const unsigned char *record, const struct rec_launch *r)
 {
@@ -169,8 +170,8 @@ enum outcome batch_take(struct session *session, uint32_t index, unsigned char *
         if (outcome != RECORD_TAKEN)
             return outcome;
     }
-    /* A cooperative launch is as large as the grant allows, and would not fit the trimmed
-     * partition; nor would a cluster perhaps, whose SMs lie together. */
+    /* A cooperative launch may be as large as the grant allows and then would not fit into the
+     * trimmed partition; nor might a cluster, whose SMs lie together. */
     if (launch->partition == session->grant.partition && !launch->cooperative &&
         !launch_in_clusters(launch))
         launch->partition = placement_of(session, launch->cls);

@@ -1,12 +1,13 @@
 /*
- * completion.c - has the device signal that a stream's work is complete: the tenant by the stream's
- * completion word, the worker by the stream's fence (inflight.c). Runs on the session's lane.
+ * completion.c - has the device signal that a stream's work is complete, to the tenant by the
+ * stream's completion word, to the worker by the stream's fence (inflight.c). Runs on the session's
+ * lane.
  *
- * The device's front end writes the word only; the completing kernel writes word and fence. The
- * completing kernel has the highest priority: otherwise it would find no SM beside another stream's
- * kernel that fills the device, and would signal the end of a short kernel only when that long one
- * ends. Behind a kernel of the latency class it has that kernel's priority: the class goes before
- * the other kernels anyway, and a graph with a single priority is faster.
+ * The device's front end writes only the word; the completing kernel writes word and fence. The
+ * completing kernel has the highest priority: with a lower one, it would find no SM beside another
+ * stream's kernel that fills the device, and would signal the end of a short kernel only when that
+ * long one ends. After a kernel of the latency class it has that kernel's priority: this class goes
+ * before the other kernels anyway, and a graph with a single priority is faster.
  */
 #include "worker/submit/completion.h"
 
@@ -16,7 +17,7 @@
 #include "worker/sched/priority.h"
 #include "worker/submit/account.h"
 
-/* Address of the stream's completion word, as the device sees it. */
+/* Returns the device address of the stream's completion word. */
 static CUdeviceptr completion_address(const struct session *session, const struct stream *stream)
 {
     return session->submit.complete +
@@ -46,10 +47,10 @@ CUDA_BATCH_MEM_OP_NODE_PARAMS completion_node(const struct completion_params *si
         .ctx = worker->context, .count = 1, .paramArray = operation};
 }
 
-/* The completing kernel: stores its second parameter at the address in its first, and a fence at
+/* The completing kernel. It stores its second parameter at the address in its first, and a fence at
  * the address in its third. The fence's low 24 bits are the fourth parameter, the bits above them
- * the device's clock. release.sys: the host sees all that earlier kernels of the stream wrote
- * before it sees the word. */
+ * are the device's clock. release.sys: the host sees everything that earlier kernels of the stream
+ * wrote before it sees the word. */
 static const char completing_ptx[] =
     ".version 6.4\n.target sm_70\n.address_size 64\n"
     ".visible .entry done(.param .u64 word, .param .u64 position,\n"
@@ -68,7 +69,7 @@ static const char completing_ptx[] =
     "    ret;\n"
     "}\n";
 static CUfunction completing_function;
-/* For each stream a u32 in device memory, which counts the threads that have come to the end of a
+/* A u32 in device memory for each stream, which counts the threads that have come to the end of a
  * kernel with an own store. */
 static CUdeviceptr counters;
 
@@ -84,8 +85,8 @@ CUresult completion_init(void)
         result = DRV(cuMemsetD8_v2, counters, 0, size);
     if (!result)
         result = DRV(cuModuleGetFunction, &completing_function, module, "done");
-    /* Loaded now, since the function's first launch would wait for the device (main.c: modules are
-     * loaded lazily). */
+    /* The function is loaded now, because otherwise its first launch might wait for the device
+     * (main.c: with cuBLAS, modules are loaded lazily). */
     return result ? result : DRV(cuFuncLoad, completing_function);
 }
 

@@ -2,14 +2,15 @@
  * cooperative.c - cooperative launches: all blocks of a grid run at once, so that they may wait for
  * one another.
  *
- * Two such grids on one SM could each have some of their blocks there and wait for the rest for
- * ever. No page of the driver's says that it keeps grids of different contexts apart, and
- * partitions are contexts; so a cooperative grid waits for every earlier one with which it shares
- * an SM. Those grids are issued only when their streams have nothing else on the device, or else a
- * tenant could keep others waiting with an endless kernel before its own; and only a few of a user
- * at a time, or another's grid would wait for one in each of the user's streams. In a fenced
- * session a grid also waits for all earlier ones of its session, because the kernels of a module
- * share the workspace of their barriers (ptx/rewrite/grid_pass.c).
+ * If two such grids shared an SM, each could have some of its blocks there and wait for the rest
+ * for ever. The driver's documentation does not say that it keeps grids of different contexts
+ * apart, and partitions are contexts. So a cooperative grid waits for every earlier one with which
+ * it shares an SM. A grid is issued only when its stream has nothing else on the device, since
+ * otherwise a tenant could keep others waiting by an endless kernel before its own grid. And a user
+ * has only a few grids at a time, since otherwise another user's grid would wait for one grid in
+ * each of the user's streams. In a fenced session, a grid also waits for all earlier ones of its
+ * session, because the kernels of a module share the workspace of their barriers
+ * (ptx/rewrite/grid_pass.c).
  */
 #include "worker/submit/cooperative.h"
 
@@ -23,10 +24,10 @@
 #include "worker/partition/partition.h"
 
 #define RUNNING_MAX 32u
-/* The most grids of a user that share SMs. One of them runs; the others are issued too, so that the
- * device need not wait for the lane. */
+/* The most grids of a user that share SMs. One of them runs; the others are issued already, so that
+ * the device need not wait for the lane. */
 #define USER_MAX    4u
-/* The most grids of a user on whichever SMs, so that another user's grid finds a free entry. */
+/* The most grids of a user on any SMs, so that another user's grid finds a free entry. */
 #define USER_ALL    (RUNNING_MAX / 2)
 
 /* The cooperative grids that may not have ended. */
@@ -34,10 +35,10 @@ static struct running {
     CUevent end; /* NULL: never used */
     bool busy;
     struct sm_mask sms;
-    const struct session *session; /* to compare only: it may be gone */
+    const struct session *session; /* only for comparison: the session may be freed */
     uint32_t uid;
 } running[RUNNING_MAX];
-static uint32_t running_last; /* the entry of the newest */
+static uint32_t running_last; /* the newest grid's entry */
 
 static CUresult blocks_of_sm(const struct kernel *kernel, uint64_t threads, uint32_t dynamic_smem,
                              int *blocks)
@@ -66,7 +67,7 @@ bool cooperative_fits(const struct launch *launch, char *text, size_t size)
     return blocks <= (uint64_t)each * sms;
 }
 
-/* Whether the grid of this entry has ended. */
+/* Returns whether the grid of this entry has ended. */
 static bool has_ended(struct running *r)
 {
     if (r->busy)
@@ -106,7 +107,7 @@ CUresult cooperative_begin(const struct session *session, const struct launch *l
                            CUstream stream)
 {
     const struct sm_mask sms = sms_of(launch);
-    /* Where no entry is free, the oldest grid's is used, and the new grid waits for that grid. */
+    /* If no entry is free, the oldest grid's is used, and the new grid waits for that one. */
     uint32_t entry = (running_last + 1) % RUNNING_MAX;
     CUresult result = CUDA_SUCCESS;
 
@@ -120,7 +121,7 @@ CUresult cooperative_begin(const struct session *session, const struct launch *l
     }
     if (!result && !new->end)
         result = DRV(cuEventCreate, &new->end, CU_EVENT_DISABLE_TIMING);
-    /* The barrier is cleared: the tenant can write it, and a grid may have been lost midway. */
+    /* Clears the barrier, because the tenant can write it, and a grid may have been lost midway. */
     if (!result && launch->kernel->barrier)
         result = DRV(cuMemsetD8Async, launch->kernel->barrier, 0, GRID_BYTES, stream);
     if (result)
@@ -150,8 +151,9 @@ static struct wire_cluster cluster_asked(const struct job *job)
     return cluster;
 }
 
-/* How many clusters of that size the device runs at once: it knows which SMs may be of one. No page
- * of the driver's says what this call takes, so no lane makes it. */
+/* Asks the driver how many clusters of the size the device can run at once: only the driver knows
+ * which SMs can form a cluster. Its documentation does not say how long this call takes, so no lane
+ * makes it. */
 static void clusters_work(struct job *job)
 {
     const struct kernel *kernel = job->object;
@@ -180,7 +182,7 @@ static void clusters_work(struct job *job)
 static const struct job_kind job_kernel_clusters = {"kernel_clusters", JOB_QUICK, NULL,
                                                     clusters_work,     NULL,      NULL};
 
-/* Has a service thread ask for clusters. */
+/* Turns the job into one whose service thread asks for clusters. */
 static void clusters_prepare(struct job *job, struct kernel *kernel)
 {
     const struct wire_cluster size = cluster_asked(job);
@@ -195,7 +197,7 @@ static void clusters_prepare(struct job *job, struct kernel *kernel)
     job->kind = &job_kernel_clusters;
 }
 
-/* arg: kernel, threads of a block, dynamic shared memory, a wire_cluster or 0. */
+/* arg: kernel, threads per block, bytes of dynamic shared memory, a wire_cluster or 0. */
 static void occupancy_prepare(struct job *job)
 {
     struct kernel *kernel = job->arg[0] < UINT32_MAX

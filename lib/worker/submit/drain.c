@@ -1,17 +1,17 @@
 /*
- * drain.c - takes the records of a stream's ring and gives their work to the device. Runs on the
+ * drain.c - drains a stream: takes the records of its ring and issues their work. Runs on the
  * session's lane.
  *
- * The way of a record, each step in its file:
- *   - fetch: copied out of the tenant's memory once, so that the tenant cannot change the record
- *     after its check (record_copy);
+ * The way of a record, with the file of each step:
+ *   - fetch: the record is copied out of the tenant's memory once, so that the tenant cannot change
+ *     it after its check (record_copy);
  *   - check: every field of the copy (record.c);
  *   - gather: a launch gets its SMs and joins the batch (batch.c);
- *   - issue: the batch as exec graphs (launch.c); before any other record (operation.c) the batch,
- *     then a copy, memset, event or wait, a recorded graph (graph.c) or a product (product.c);
- *     completion word and fence signal the end (completion.c);
- *   - account: what was issued (account.c); the inflight tracker reads the fence (inflight.c).
- * doc/protocol.md, "Records", has the way of each kind.
+ *   - issue: the batch as exec graphs (launch.c). Any other record (operation.c) first has the
+ *     batch issued, then its own work: a copy, memset, event or wait, a recorded graph (graph.c) or
+ *     a product (product.c). Completion word and fence signal the end (completion.c);
+ *   - account: for what was issued (account.c); the inflight tracker reads the fence (inflight.c).
+ * doc/protocol.md, "Records", describes each kind of record.
  */
 #include "worker/submit/drain.h"
 
@@ -29,12 +29,13 @@
 #include "worker/submit/operation.h"
 #include "worker/submit/stream.h"
 
-#define FENCE_NS 500000u /* a fence follows all work that is thought to take so long */
+/* a fence follows each stretch of work that is expected to take this long */
+#define FENCE_NS 500000u
 
 static_assert(sizeof(struct rec_launch) <= REC_ALIGN, "no record is too small for a launch");
 
-/* Takes one record, which is the worker's own copy. *ns: how long it is thought to keep the device,
- * where it was taken. */
+/* Takes one record, which is the worker's own copy. *ns: how long a record that was taken is
+ * expected to keep the device. */
 static enum outcome take(struct session *session, uint32_t index, unsigned char *record,
                          uint32_t size, uint64_t *ns)
 {
@@ -60,9 +61,9 @@ static enum outcome take_traced(struct session *session, uint32_t index, unsigne
     return outcome;
 }
 
-/* Copies the record at the stream's head out of the ring: of a padding the header only. NULL: the
- * session has ended, because the record's size cannot be right or the driver refused the batch that
- * made room for the record. */
+/* Copies the record at the stream's head out of the ring; of a padding, only the header. NULL: the
+ * session has ended, because the record's size is invalid or the driver refused the batch that was
+ * issued to make room. */
 static unsigned char *record_copy(struct session *session, uint32_t index, uint64_t tail)
 {
     const struct stream *stream = &session->submit.streams[index];
@@ -84,7 +85,8 @@ static unsigned char *record_copy(struct session *session, uint32_t index, uint6
     return copy;
 }
 
-/* Whether the tenant has written more than the stream has taken; *tail: how far. */
+/* Returns whether the tenant has written records that the stream has not taken. *tail: up to which
+ * ring position. */
 static bool tail_read(struct session *session, uint32_t index, uint64_t *tail)
 {
     const uint64_t head = session->submit.streams[index].head;
@@ -102,26 +104,26 @@ static bool tail_read(struct session *session, uint32_t index, uint64_t *tail)
     return true;
 }
 
-/* Called when all records that were seen are taken and more have come since: the tenant is in the
- * middle of a batch arrival, whose end is signalled once. Where the device has nothing to do for
- * the stream and no other tenant waits for the lane, the gathered launches go to the device at
- * once. Returns false when the driver refused them. */
+/* Called when all records seen before are taken and more have come since: the tenant is in the
+ * middle of a batch arrival, whose end is signalled only once. If the device has nothing to do for
+ * the stream and no other tenant waits for the lane, issues the gathered launches at once. Returns
+ * false if the driver refused them. */
 static bool arrival_middle(struct session *session, uint32_t index)
 {
     return inflight_count(session->submit.streams[index].inflight) > 0 || session->lane->crowded ||
            batch_issue(session, index, COMPLETION_NONE);
 }
 
-/* Whether the next record is an event. An event goes with the work before it, beyond the allowance
- * too: otherwise the tenant would learn of the event when the stream's next work ends, which is a
- * turn of all waiting sessions later. The record is not copied here, because a tenant that changes
- * it meanwhile changes only this choice. */
+/* Returns whether the next record is an event. An event is issued with the work before it, even if
+ * the allowance's time is used up: otherwise the tenant would learn of the event only when the
+ * stream's next work ends, a turn of all waiting sessions later. The record is not copied here,
+ * because a tenant that changes it meanwhile affects only this choice. */
 static bool event_next(const struct session *session, uint32_t index)
 {
     return ring_header(session, index, session->submit.streams[index].head).op == REC_EVENT;
 }
 
-/* Notes for a next worker how far the stream is consumed. Relaxed: who reads it has seen this
+/* Notes for the next worker how far the stream is consumed. relaxed: the reader has seen this
  * process end. */
 static void consumed_note(const struct session *session, uint32_t index, uint64_t position,
                           uint64_t launches)
@@ -132,8 +134,7 @@ static void consumed_note(const struct session *session, uint32_t index, uint64_
     atomic_store_explicit(&session->positions->launches[index], launches, memory_order_relaxed);
 }
 
-/* Notes that the kernels of a record that was taken may note a fault. The record is the worker's
- * copy, and checked. */
+/* Notes that the kernels of a taken record may note a fault. record: the worker's checked copy. */
 static void launch_noted(struct session *session, uint32_t index, const unsigned char *record)
 {
     const struct rec_launch *r = (const void *)record;
@@ -150,13 +151,13 @@ struct drain {
     struct session *session;
     uint32_t index;
     struct stream *stream;
-    uint64_t tail; /* the ring is known to have records up to there */
+    uint64_t tail; /* the ring is known to have records up to this position */
     uint32_t taken;
-    uint64_t ns;             /* what they are thought to take */
-    uint64_t since_fence_ns; /* and those of them behind the last fence */
+    uint64_t ns;             /* the expected time of the records taken */
+    uint64_t since_fence_ns; /* the same for those after the last fence */
 };
 
-/* Whether a record is to be taken now. *drained: DRAINED_SOME where one has to wait. */
+/* Returns whether to take another record now. *drained: DRAINED_SOME if a record has to wait. */
 static bool drain_goes_on(struct drain *drain, const struct sched_allowance *allowance,
                           enum drained *drained)
 {
@@ -169,7 +170,7 @@ static bool drain_goes_on(struct drain *drain, const struct sched_allowance *all
         *drained = DRAINED_SOME;
         return false;
     }
-    if (caught_up && drain->taken == 0) /* records that come later are taken at once */
+    if (caught_up && drain->taken == 0) /* records that come during the drain are taken at once */
         inflight_seen(drain->stream->inflight, drain->tail, session->lane->now);
     if (drain->taken >= allowance->launches ||
         (drain->ns >= allowance->ns && !event_next(session, drain->index))) {
@@ -193,7 +194,8 @@ static enum outcome drain_record(struct drain *drain)
         return RECORD_ENDED;
     memcpy(&header, record, sizeof(header));
     const bool launch = header.op == REC_LAUNCH;
-    /* Before the record is taken: one that may be on the device counts as consumed. */
+    /* Noted before the record is taken, because a record that may be on the device counts as
+     * consumed. */
     consumed_note(session, drain->index, stream->head + header.size, stream->launches + launch);
     if (header.op == REC_PAD)
         arrival_pad(&stream->arrival, header.size);
@@ -208,7 +210,7 @@ static enum outcome drain_record(struct drain *drain)
     drain->taken++;
     drain->ns += ns;
     drain->since_fence_ns += ns;
-    /* The fence behind a long kernel lets the lane refill the stream once that kernel has ended. */
+    /* A fence after a long kernel lets the lane refill the stream once that kernel has ended. */
     if (drain->since_fence_ns >= FENCE_NS && !stream->arrival.entire) {
         batch_finish(session, drain->index);
         drain->since_fence_ns = 0;
@@ -243,7 +245,7 @@ uint32_t stream_drain(struct session *session, uint32_t index, struct sched_allo
         *drained = outcome == RECORD_STALLED  ? DRAINED_STALLED
                    : outcome == RECORD_CALLED ? DRAINED_ALL
                                               : DRAINED_ELSEWHERE;
-        /* the record stays for later */
+        /* the record stays in the ring */
         consumed_note(session, index, stream->head, stream->launches);
     }
     return drain.taken;

@@ -1,11 +1,11 @@
 /*
- * exec_graph.c - exec graphs: kernels one after the other as one executable graph. The parameters
- * are set anew for each launch of the graph, and the last node signals the end where the caller
- * wants it. Runs on the session's lane.
+ * exec_graph.c - exec graphs: kernels that run one after the other as one executable graph. The
+ * parameters are set anew for each launch of the graph, and the last node signals the end if the
+ * caller wants that. Runs on the session's lane.
  *
  * Measured on an H200:
- *   - setting a node's parameters costs 0.16 us where launches follow each other, and 0.4 to 0.7 us
- *     where each is waited for; so parameters that have not changed are not set, and the end that
+ *   - setting a node's parameters costs 0.16 us when launches follow each other, and 0.4 to 0.7 us
+ *     when the tenant waits for each; so unchanged parameters are not set again, and the end that
  *     the next launch signals is set before that launch comes (exec_graph_set_ahead);
  *   - a node runs on the SMs of the context that was current when the node was added, whichever
  *     stream its graph is launched in, and can be set only while that context is current. So a
@@ -18,11 +18,11 @@
 
 #include "worker/submit/pool.h"
 
-#define AHEAD_REST 8u /* launches that are not predicted after one that was predicted wrong */
+#define AHEAD_REST 8u /* launches without a prediction after a wrong one */
 
 /* ---- Making ---------------------------------------------------------------------------------- */
 
-/* The partition of the completing kernel, which is that of the last kernel. */
+/* Returns the partition of the completing kernel, which is that of the last kernel. */
 static const struct partition *end_partition(const struct exec_graph *exec_graph,
                                              const struct launch *launches)
 {
@@ -34,8 +34,8 @@ static int end_priority(const struct exec_graph *exec_graph, const struct launch
     return completing_priority(launches[exec_graph->length - 1].priority);
 }
 
-/* Whether the graph's nodes need priorities of their own. Where one node has a priority, every node
- * needs one: a node without has the lowest. */
+/* Returns whether the graph's nodes need priorities of their own. If one node has a priority, every
+ * node needs one, because a node without one gets the lowest. */
 static bool own_priorities(const struct exec_graph *exec_graph, const struct launch *launches,
                            int stream_priority)
 {
@@ -47,7 +47,7 @@ static bool own_priorities(const struct exec_graph *exec_graph, const struct lau
            end_priority(exec_graph, launches) != stream_priority;
 }
 
-/* The size of what a node is set to: the launch's parameters, and those that passes have added to
+/* Returns the size of a node's parameters: the launch's, and those that PTX passes have added to
  * the kernel. */
 static uint32_t node_bytes(const struct launch *launch)
 {
@@ -87,7 +87,7 @@ static void node_note(unsigned char *set, const struct launch *launch,
         memcpy(added, &launch->window, sizeof(launch->window));
 }
 
-/* The parameters of what kernel number i of the graph stores at its end. */
+/* Returns what kernel number i of the graph stores at its end. */
 static const struct completion_params *node_signal(const struct exec_graph *exec_graph, uint32_t i,
                                                    const struct completion_params *signal)
 {
@@ -95,13 +95,13 @@ static const struct completion_params *node_signal(const struct exec_graph *exec
                                                                                : &completion_none;
 }
 
-/* Whether the graph has a completion node behind its kernels. */
+/* Returns whether the graph has a completion node after its kernels. */
 static bool has_end(const struct exec_graph *exec_graph)
 {
     return exec_graph->ending == ENDS_BY_WRITE || exec_graph->ending == ENDS_BY_KERNEL;
 }
 
-/* Allocates the node handles and the memory for what the nodes are set to. */
+/* Allocates the node handles and the memory for the nodes' parameters. */
 static bool exec_graph_storage(struct exec_graph *exec_graph, const struct launch *launches)
 {
     size_t params = 0;
@@ -113,11 +113,11 @@ static bool exec_graph_storage(struct exec_graph *exec_graph, const struct launc
     return exec_graph->node != NULL;
 }
 
-/* Whether kernel number i may begin before the one before it has ended. What signals the graph's
- * end, the last kernel itself or a node behind it, looks at that kernel alone. So each kernel that
- * begins early has to be one that ends after what it depends on: its threads wait for that at their
- * ends (ptx/rewrite/completion_exits.c), whatever the tenant wrote. The last one's end is then the
- * end of all. */
+/* Returns whether kernel number i may begin before the one before it has ended. The graph's end is
+ * signalled by the last kernel or a node after it, which regards only that kernel. So each kernel
+ * that begins early must end after the kernel on which it depends: its threads wait for that one at
+ * their ends (ptx/rewrite/completion_exits.c), whatever code the tenant wrote. Then the last
+ * kernel's end is the end of all. */
 static bool begins_early(const struct launch *launches, uint32_t i)
 {
     return i > 0 && launches[i].programmatic && launches[i].kernel->ends_after &&
@@ -213,7 +213,7 @@ void exec_graph_deinit(struct exec_graph *exec_graph)
 
 /* ---- Launching ------------------------------------------------------------------------------- */
 
-/* Sets node number i, whose parameters are noted at `set`. */
+/* Sets node number i, and notes its parameters at `set`. */
 static CUresult node_set(const struct exec_graph *exec_graph, uint32_t i, unsigned char *set,
                          const struct launch *launch, const struct completion_params *signal)
 {
@@ -299,8 +299,8 @@ void exec_graph_set_ahead(struct exec_graph *exec_graph, const struct launch *la
     next.position += position_step;
     next.sequence += sequence_step;
     exec_graph->ahead.done = true;
-    /* After a failure it is not known what the node is set to. The word at address ~0 is no
-     * launch's, so the next launch sets the node. */
+    /* After a failure it is unknown to what the node is set. No launch stores a word at address ~0,
+     * so noting that address makes the next launch set the node. */
     if (node_set(exec_graph, 0, exec_graph->params, launch, &next))
         memset(exec_graph->params + launch->kernel->param_bytes, 0xff, sizeof(next));
     partition_enter(NULL);

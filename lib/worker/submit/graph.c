@@ -1,19 +1,19 @@
 /*
- * graph.c - graphs that a tenant has recorded (gs_graph_begin ... gs_graph_end): which there are,
+ * graph.c - the graphs that a tenant has recorded (gs_graph_begin ... gs_graph_end): their table,
  * their variants, and their launches.
  *
- * The client sends the records that it would have put into a ring; they become an executable graph
- * (graph_variant.c). A service thread makes it (and may read the session's tables while its job
- * runs), the main lane launches it.
+ * The client sends the records that it would otherwise have put into a ring. A service thread makes
+ * an executable graph of them (graph_variant.c), reading the session's tables while its job runs;
+ * the main lane launches it.
  *
- * A graph holds device addresses, host blocks and kernels. Some of these may be freed later, so the
+ * A graph names device addresses, host blocks and kernels. Some of these may be freed later, so the
  * worker keeps the records too, and checks them again before a launch if anything was freed since
  * (graph_check.c).
  *
- * A kernel's node runs in the partition that was current when the node was added, so there is a
- * variant of the graph for each of the last few partitions (and priorities) that the session's
- * launches had; a wider window (memory/window.h) takes new ones too. A chore makes a new variant,
- * and destroys the one that gives way to it; only the stream that launches the graph waits for it.
+ * A kernel's node runs in the partition that was current when the node was added. So a graph has a
+ * variant for each of the last few partitions and priorities that the session's launches had. A
+ * wider window (memory/window.h) needs new variants too. A chore makes a new variant, and destroys
+ * the one that it replaces; only the stream that launches the graph waits for the chore.
  */
 #include "worker/submit/graph.h"
 
@@ -34,34 +34,36 @@
 
 #define GRAPH_BYTES_MAX (UINT64_C(64) << 20)
 
-/* What a graph counts as, in times its records: the copies of them here and in each variant, the
- * journal's, and what the driver keeps of each node, about 1 KiB for a record of 64 bytes. */
+/* The server memory that a graph counts as, as a multiple of its records' size: the copies of them
+ * here, in each variant and in the journal, and what the driver keeps for each node, about 1 KiB
+ * for a record of 64 bytes. */
 #define SERVER_TIMES 16u
 
 #define VARIANTS 4u
-#define NODE_NS  500u /* the lane's time for a node: setting it takes 160 ns, launching it 330 */
+#define NODE_NS  500u /* the lane's time per node: setting it takes 160 ns, launching it 330 */
 
 struct session_graph {
     struct graph_variant variants[VARIANTS];
     uint64_t clock;
-    /* The chore that makes a variant. */
+    /* The state of the chore that makes a variant. */
     bool making;
-    struct graph_variant replaced; /* the variant that gives way, then the one that is made */
-    struct graph_changes wanted;   /* with which it is made; to be freed */
+    struct graph_variant replaced; /* first the variant that is replaced, then the new one */
+    struct graph_changes wanted;   /* the changes with which the variant is made; owned */
     struct {
         uint32_t stream;
         uint64_t position;
-    } launch;          /* the launch that it is made for */
-    gs_status trouble; /* why it could not be made */
+    } launch;          /* the launch for which the variant is made */
+    gs_status trouble; /* why the variant could not be made */
     char text[192];
     struct graph_records records;
     struct graph_check check;
-    bool in_clusters; /* some of its kernels are, for which a trimmed partition may be too small */
+    /* some of its kernels run in clusters, for which a trimmed partition may be too small */
+    bool in_clusters;
 };
 
 /* ---- Making ---------------------------------------------------------------------------------- */
 
-/* A graph of a copy of the records, which has no variant yet. NULL: the job has failed. */
+/* Makes a graph from a copy of the records, without a variant. NULL: the job has failed. */
 static struct session_graph *graph_new(struct job *job, const void *records, uint64_t bytes)
 {
     struct session_graph *graph = calloc(1, sizeof(*graph));
@@ -182,7 +184,7 @@ static void destroy_prepare(struct job *job)
 
 static void destroy_work(struct job *job)
 {
-    if (job->status != GS_OK) /* the session has work, and the tenant does not wait */
+    if (job->status != GS_OK) /* the session has work, and the tenant did not want to wait */
         return;
     job_removes(job, JOURNAL_GRAPH, job->arg[0]);
     journal_remove(job->session->journal, JOURNAL_GRAPH, job->arg[0]);
@@ -206,8 +208,8 @@ static struct session_graph *graph_find(const struct session *session, uint64_t 
     return session->submit.graphs && number < SEG_GRAPHS ? session->submit.graphs[number] : NULL;
 }
 
-/* The slot of the next variant: one that is empty, or whose variant no driver call can set as a
- * launch wants it, else that of the variant whose last launch is the longest ago. */
+/* Returns the slot for the next variant: one that is empty or whose variant no driver call can set
+ * for a launch, otherwise the one whose variant was launched longest ago. */
 static uint32_t slot_choose(const struct session_graph *graph)
 {
     uint32_t chosen = 0;
@@ -219,17 +221,17 @@ static uint32_t slot_choose(const struct session_graph *graph)
     return chosen;
 }
 
-/* Where the graph's next variant is to run. */
+/* Returns the partition for the graph's next variant. */
 static struct partition *graph_placement(struct session *session, const struct session_graph *graph,
                                          uint32_t cls)
 {
     return graph->in_clusters ? session->grant.partition : placement_of(session, cls);
 }
 
-/* Finds the graph and its partition, and takes the variant that gives way out of its slot. arg[1]:
- * the graph's number; arg[2]: the priority of its kernels; arg[3]: their class. The number may be
- * that of a later graph by now, which waits for no chore: then none may run, because the lane
- * writes `wanted` while `making` is not set. */
+/* Finds the graph and its partition, and takes the variant to be replaced out of its slot. arg[1]:
+ * the graph's number; arg[2]: the priority of its kernels; arg[3]: their class. By now, the number
+ * may be that of a newer graph that waits for no chore. The chore must not run for it, because the
+ * lane writes `wanted` while `making` is not set. */
 static void variant_prepare(struct job *job)
 {
     struct session_graph *graph = graph_find(job->session, job->arg[1]);
@@ -247,7 +249,7 @@ static void variant_prepare(struct job *job)
     partition_hold(job->partition);
 }
 
-/* Makes the variant. A failure is for the stream that waits, so the job itself succeeds. */
+/* Makes the variant. A failure is reported to the waiting stream, so the job itself succeeds. */
 static void variant_work(struct job *job)
 {
     struct session_graph *graph = job->object;
@@ -278,7 +280,7 @@ static void variant_install(struct job *job)
 static const struct job_kind job_variant = {
     "graph_variant", JOB_PATIENT | JOB_CHORE, variant_prepare, variant_work, variant_install, NULL};
 
-/* Notes what the chore is to make the variant with. False: there is no memory. */
+/* Notes the changes with which the chore shall make the variant. Returns false without memory. */
 static bool wanted_note(struct session_graph *graph, const struct graph_changes *changes)
 {
     unsigned char *bytes = malloc(changes->size ? changes->size : 1);
@@ -291,9 +293,9 @@ static bool wanted_note(struct session_graph *graph, const struct graph_changes 
     return true;
 }
 
-/* Begins the chore that makes a variant for the launch at the stream's head. Without memory for the
- * chore, the next round tries again; also while another one of the session is under way, since a
- * session has one job at a time, and the main lane looks at all chores that wait. */
+/* Begins the chore that makes a variant for the launch at the stream's head. If memory is lacking,
+ * the next round tries again. It also does while another such chore of the session is under way,
+ * since a session has one job at a time and the main lane looks at all waiting chores. */
 static void variant_begin(struct session *session, uint32_t index, struct session_graph *graph,
                           const struct rec_graph *record, const struct graph_changes *changes,
                           int priority)
@@ -315,7 +317,7 @@ static void variant_begin(struct session *session, uint32_t index, struct sessio
     job_return(job);
 }
 
-/* Makes the graph of a journal's entry. It has no variant yet; its records are checked at its first
+/* Makes the graph of a journal entry. It has no variant yet; its records are checked at its first
  * launch. */
 static gs_status graph_resume(struct job *job, const struct journal_entry *entry)
 {
@@ -325,7 +327,7 @@ static gs_status graph_resume(struct job *job, const struct journal_entry *entry
         return job->status;
     server_memory_adopt(job->session, SERVER_TIMES * entry->size);
     graph->check = graph_check_of_old(entry->value[0]);
-    if (entry->value[0] > job->session->serial) /* objects that are made from now on are newer */
+    if (entry->value[0] > job->session->serial) /* objects made from now on get newer serials */
         job->session->serial = entry->value[0];
     job->session->submit.graphs[entry->key] = graph;
     return GS_OK;
@@ -399,7 +401,7 @@ static struct graph_variant *variant_find(const struct session *session,
     return NULL;
 }
 
-/* Whether the chore's variant was to be made for the launch at the stream's head, and could not. */
+/* Returns whether the chore failed to make a variant for the launch at the stream's head. */
 static bool launch_failed(const struct session *session, uint32_t index,
                           const struct session_graph *graph)
 {
@@ -407,7 +409,7 @@ static bool launch_failed(const struct session *session, uint32_t index,
            graph->launch.position == session->submit.streams[index].head;
 }
 
-/* Launches a variant that is there. False: it has to be made anew. */
+/* Sets and launches an existing variant. Returns false if the variant must be made anew. */
 static bool variant_launch(struct session *session, struct session_graph *graph,
                            struct graph_variant *variant, CUstream stream,
                            const struct graph_changes *changes, CUresult *result,
@@ -446,7 +448,7 @@ enum outcome graph_launch(struct session *session, uint32_t index, const struct 
         return record_rejected(session, index, "a graph that does not exist");
     struct graph_variant *variant =
         variant_find(session, graph, graph_placement(session, graph, stream->cls), priority);
-    /* Each round asks again, so the changes, which may be many, are not read yet. */
+    /* Each round tries again, so the changes, of which there may be many, are not read yet. */
     if (!variant && session->submit.making_variant)
         return RECORD_STALLED;
     refusal = changes_read(graph, record, &changes);
@@ -461,7 +463,8 @@ enum outcome graph_launch(struct session *session, uint32_t index, const struct 
         return refusal ? record_rejected(session, index, refusal)
                        : record_issued(session, index, result);
     if (variant)
-        variant->used = 0; /* the chore destroys it: the driver may take long for that */
+        /* the chore destroys this variant, because that may take the driver long */
+        variant->used = 0;
     if (launch_failed(session, index, graph))
         return record_impossible(session, index, graph->trouble, NULL, graph->text);
     if (!session->submit.making_variant)

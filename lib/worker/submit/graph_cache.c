@@ -1,17 +1,17 @@
 /*
- * graph_cache.c - a stream's exec graphs, kept for launches that come again.
+ * graph_cache.c - a stream's cache of exec graphs, for launches that come again.
  *
- * What comes again is a shape (launches of one key, in any number), or a request (the keys of all
- * its launches in order: a tenant that answers requests sends the same kernels again and again with
- * other parameters, a network's layers). A request gets one graph because each boundary between
- * graphs costs the device 1 us, more beside a neighbour, and each launch of a graph costs the lane
- * some 2 us.
+ * What comes again is a shape (launches with one key, in any number) or a request (the keys of all
+ * its launches in order: a tenant that answers requests launches the same kernels again and again
+ * with other parameters, such as a network's layers). A request gets one graph, because each
+ * boundary between graphs costs the device 1 us, more beside a neighbour, and each launch of a
+ * graph costs the lane some 2 us.
  *
- * A graph costs 25 us to make, so it is made when its launches come for the third time; in a
- * partition, where a launch without a graph is dear (launch.c), a shape has it at once. What never
- * comes again costs a comparison and a copy of its keys. A graph takes up to 110 KiB of GPU memory,
- * so there are few, and the least recently used shape or request goes. One graph in two streams
- * would serialise these, so each stream has a cache.
+ * Making a graph costs 25 us, so one is made when its launches come for the third time. In a
+ * partition, where a launch without a graph is expensive (launch.c), a shape gets its graph at
+ * once. Launches that never come again cost a comparison and a copy of their keys. A graph takes up
+ * to 110 KiB of GPU memory, so there are few, and the least recently used shape or request is
+ * evicted. One graph in two streams would serialise the streams, so each stream has a cache.
  */
 #include "worker/submit/graph_cache.h"
 
@@ -38,7 +38,7 @@ struct launch_key {
 /* A launch pattern that comes again, and its graphs. */
 struct pattern {
     uint32_t keys;             /* number of keys; 0: unused */
-    uint32_t times;            /* how often it came, up to GRAPH_AFTER */
+    uint32_t times;            /* how often the launches have come, up to GRAPH_AFTER */
     uint64_t used;             /* the part's clock at its last use */
     struct exec_graph *graphs; /* by graph_kind; NULL: none yet */
     struct launch_key *key;
@@ -55,7 +55,7 @@ static_assert(SHAPE_LONGEST == 16, "the lengths of a shape's graphs");
 #define PARTS (sizeof(sizes) / sizeof(sizes[0]))
 
 struct part {
-    uint32_t last; /* index of the pattern used last, which is likely the next one too */
+    uint32_t last; /* index of the pattern used last, which is likely used next too */
     uint64_t clock;
     struct pattern pattern[];
 };
@@ -102,8 +102,8 @@ uint32_t launches_alike(const struct launch *launches, uint32_t count)
 
 /* ---- Patterns -------------------------------------------------------------------------------- */
 
-/* The part's patterns and their keys are one allocation, so that remembering new launches
- * allocates nothing. */
+/* Makes a part of the cache. Its patterns and their keys are one allocation, so that remembering
+ * new launches allocates nothing. */
 static struct part *part_new(const struct sizes *size)
 {
     const size_t patterns = sizeof(struct part) + size->patterns * sizeof(struct pattern);
@@ -116,7 +116,7 @@ static struct part *part_new(const struct sizes *size)
     return part;
 }
 
-/* The part of the stream's cache, made at the first call; NULL: no memory. */
+/* Returns a part of the stream's cache, made at the first call; NULL: no memory. */
 static struct part *part_of(struct session *session, struct stream *stream, enum graph_of of)
 {
     if (!stream->graph_cache)
@@ -141,8 +141,8 @@ static bool pattern_is(const struct pattern *pattern, const struct launch *launc
     return true;
 }
 
-/* While a pattern is kept, the partitions of its keys are not destroyed, because graphs have nodes
- * there. */
+/* Sets up a pattern. While it is kept, the partitions of its keys are not destroyed, because graphs
+ * have nodes there. */
 static void pattern_init(struct pattern *pattern, const struct launch *launches, uint32_t keys)
 {
     pattern->keys = keys;
@@ -170,7 +170,7 @@ static void pattern_deinit(struct session *session, struct pattern *pattern, uin
     *pattern = (struct pattern){.key = pattern->key};
 }
 
-/* The pattern of these launches. A new one takes the place of the least recently used one. */
+/* Returns the pattern of these launches. A new pattern replaces the least recently used one. */
 static struct pattern *pattern_find(struct session *session, struct part *part,
                                     const struct sizes *size, const struct launch *launches,
                                     uint32_t keys)
@@ -199,8 +199,8 @@ static uint32_t graph_kind(enum graph_of of, uint32_t count, enum ending ending)
     return ending + (of == GRAPH_OF_SHAPE ? (uint32_t)__builtin_ctz(count) * ENDINGS : 0);
 }
 
-/* The graph for these launches, which may have to be made; NULL while they have come too few times,
- * or when there is no memory. */
+/* Returns the graph for these launches, which may not be made yet; NULL: the launches have come too
+ * few times, or memory is lacking. */
 static struct exec_graph *graph_find(struct session *session, struct stream *stream,
                                      enum graph_of of, const struct launch *launches,
                                      uint32_t count, enum ending ending, struct pattern **pattern)
@@ -223,7 +223,8 @@ static struct exec_graph *graph_find(struct session *session, struct stream *str
     return found->graphs ? &found->graphs[graph_kind(of, count, ending)] : NULL;
 }
 
-/* Makes the graph, as far as the session's user has room for one: else launches go without. */
+/* Makes the graph, if the session's user may have one more. Otherwise launches go without a
+ * graph. */
 static CUresult graph_make(struct session *session, struct exec_graph *graph,
                            const struct launch *launches, uint32_t count, enum ending ending,
                            const struct completion_params *signal, int stream_priority)
@@ -250,12 +251,12 @@ CUresult graph_cache_launch(struct session *session, struct stream *stream, enum
         return CUDA_SUCCESS;
     if (!graph->exec)
         result = graph_make(session, graph, launches, count, ending, signal, stream->cu_priority);
-    if (result) { /* tenants have filled the device's memory: the pattern starts to count anew */
+    if (result) { /* device memory is lacking: the pattern counts from the beginning */
         pattern->times = 0;
         return driver_fatal(result) ? result : CUDA_SUCCESS;
     }
     result = exec_graph_launch(graph, launches, signal, stream->cu);
-    if (result == CUDA_ERROR_OUT_OF_MEMORY) { /* a graph takes device memory at its launch too */
+    if (result == CUDA_ERROR_OUT_OF_MEMORY) { /* a graph takes device memory at its launch, too */
         graph_deinit(session, graph);
         pattern->times = 0;
         return CUDA_SUCCESS;
@@ -275,7 +276,7 @@ static bool pattern_uses(const struct pattern *pattern, const struct partition *
     return false;
 }
 
-/* Destroys what has kernels in the partition, or everything. */
+/* Destroys the patterns with kernels in the partition, or all patterns. */
 static void patterns_deinit(struct graph_cache *cache, const struct partition *partition, bool all)
 {
     for (uint32_t of = 0; cache && of < PARTS; of++) {

@@ -1,7 +1,7 @@
 /*
- * graph_check.c - checks the records of a tenant's graph again before a launch, where anything that
- * they may name was freed since. Runs on the main lane, a few steps at a time, because all tenants
- * of the lane wait meanwhile.
+ * graph_check.c - checks the records of a tenant's graph again before a launch, if anything that
+ * they may name was freed since. Runs on the main lane, on a few steps at a time, because all
+ * tenants of the lane wait meanwhile.
  */
 #include "worker/submit/graph_check.h"
 
@@ -11,7 +11,7 @@
 #include "worker/sched/lane.h"
 #include "worker/session_parts.h"
 
-#define STEPS_AT_ONCE 128u       /* steps that are checked before others are served */
+#define STEPS_AT_ONCE 128u       /* steps that are checked before other sessions are served */
 #define WAIT_NS       100000000u /* the longest that a session's requests wait for a check */
 
 struct graph_check graph_check_of_new(const struct session *session)
@@ -33,15 +33,15 @@ static record_refusal step_check(const struct session *session, const struct gra
     const record_refusal refusal =
         graph_step_check(session, records->memory + records->offset[check->step], &step);
 
-    /* A next worker does not know this from the journal. */
+    /* The journal does not tell a next worker about clusters. */
     *in_clusters |= !refusal && step.is_launch && launch_in_clusters(&step.launch);
     return !refusal && graph_step_serial(session, &step) > check->made_serial
                ? "a graph of a kernel or host memory that is gone"
                : refusal;
 }
 
-/* Begins a check anew, because something was freed since it began. The session's requests wait for
- * a while, so that its own frees do not keep the check from its end. */
+/* Restarts the check, because something was freed since it began. The session's requests wait for a
+ * while, so that its own frees do not keep the check from ending. */
 static void check_begin(struct session *session, struct graph_check *check)
 {
     check->generation = session->memory.generation;

@@ -1,11 +1,12 @@
 /*
- * graph_record.c - the records of a tenant's graph, and the changes of a launch: what they may say.
+ * graph_record.c - checks the records of a tenant's graph, and the changes that a launch makes to
+ * them.
  *
- * A launch of a graph names the bytes of its records that are different in this launch, with their
- * values: arguments, a grid, what is copied. So a launch stands for itself. It waits in its ring
- * with what it is to do, whatever other streams launch the graph with meanwhile, and a next worker
- * needs no more than the ring and the records. A changed record passes the same checks as one in a
- * ring.
+ * A launch of a graph names the bytes of the records that are different in this launch, with their
+ * values: arguments, a grid, what is copied. So a launch is complete in itself. It waits in its
+ * ring with all that it needs, whatever changes other streams launch the graph with meanwhile, and
+ * a next worker needs only the ring and the records. A changed record passes the same checks as a
+ * record in a ring.
  */
 #include "worker/submit/graph_record.h"
 
@@ -28,7 +29,7 @@ static uint32_t record_size(const unsigned char *record)
 
 /* ---- Records --------------------------------------------------------------------------------- */
 
-/* Finds the steps; `offset` NULL: counts them alone. */
+/* Finds the steps and stores where they begin; if `offset` is NULL, only counts them. */
 static gs_status steps_find(struct job *job, struct graph_records *records, uint32_t *offset)
 {
     records->steps = 0;

@@ -1,6 +1,6 @@
 /*
- * graph_record.h - the records of a graph that a tenant has recorded, and what a launch changes in
- * them; see graph_record.c. The session's lane, or a job of the session.
+ * graph_record.h - the records of a graph that a tenant has recorded, and the changes that a launch
+ * makes to them; see graph_record.c. Called by the session's lane, or by a job of the session.
  */
 #ifndef GS_WORKER_SUBMIT_GRAPH_RECORD_H
 #define GS_WORKER_SUBMIT_GRAPH_RECORD_H
@@ -9,59 +9,59 @@
 
 struct job;
 
-/* The records, one after the other, in a copy of the worker's own, which never changes, but that
- * unknown tensor maps become zeros (record.c). Each record but a REC_AFTER is a step. All zero:
- * none. */
+/* The worker's own copy of the records, one after the other. It never changes, except that unknown
+ * tensor maps become zeros (record.c). Each record other than a REC_AFTER is a step. All zero: no
+ * records. */
 struct graph_records {
     unsigned char *memory;
     uint64_t bytes;
-    uint32_t *offset; /* where the record of each step begins */
+    uint32_t *offset; /* where each step's record begins */
     uint32_t steps;
 };
 
-/* Copies the records, checks that their sizes add up, and finds where the steps begin. What else a
- * record says graph_step_check checks. On failure the job has failed. */
+/* Copies the records, checks that their sizes add up, and finds where the steps begin.
+ * graph_step_check checks the rest of each record. On failure the job has failed. */
 gs_status graph_records_init(struct job *job, struct graph_records *records, const void *bytes,
                              uint64_t size);
 void graph_records_deinit(struct graph_records *records);
 
-/* What a record asks for that has passed its check. */
+/* What a record that has passed its check asks for. */
 struct graph_step {
     bool is_launch;
-    bool is_order;            /* a rec_after, of which nothing else is set */
+    bool is_order;            /* a rec_after; no other field is set */
     struct launch launch;     /* of a launch */
     struct transfer transfer; /* of a copy or memset */
 };
-/* Checks a record of a graph, in memory of the size that its header says. A graph holds copies,
- * memsets, orders and launches, but no cooperative launch, and none with a report or a QoS of its
- * own. */
+/* Checks a record of a graph; `record` has as many bytes as its header says. A graph may hold
+ * copies, memsets, orders and launches, but no launch that is cooperative or has a report or a
+ * QoS. */
 record_refusal graph_step_check(const struct session *session, unsigned char *record,
                                 struct graph_step *step);
 
-/* The serial of the kernel or host block that a step names, since their numbers are used again; 0:
- * it names none. */
+/* Returns the serial of the kernel or host block that a step names, since their numbers are used
+ * again; 0: the step names none. */
 uint64_t graph_step_serial(const struct session *session, const struct graph_step *step);
 
-/* What follows a rec_graph, rec_changes with their bytes, in a copy of the worker's own. All zero:
- * nothing. */
+/* The changes that follow a rec_graph: rec_changes with their bytes, in the worker's own copy. All
+ * zero: no changes. */
 struct graph_changes {
     const unsigned char *bytes;
     uint32_t size;
 };
 #define NO_STEP UINT32_MAX
 
-/* Checks that the changes name steps of the graph in ascending order, one of them perhaps several
- * times in succession, and bytes of the step's record behind its header. The functions below take
+/* Checks that the changes name steps of the graph in ascending order, possibly one step several
+ * times in succession, and bytes of the step's record after its header. The functions below require
  * changes that have passed this check. */
 record_refusal graph_changes_check(const struct graph_records *records,
                                    const struct graph_changes *changes);
-/* The step that the change at this offset changes; NO_STEP: the changes end there. */
+/* Returns the step that the change at this offset changes; NO_STEP: there are no more changes. */
 uint32_t graph_change_step(const struct graph_changes *changes, uint32_t at);
-/* The offset behind the change there. */
+/* Returns the offset after the change at this offset. */
 uint32_t graph_change_next(const struct graph_changes *changes, uint32_t at);
-/* Applies all changes of one step, the first of which is at this offset, to the step's record, if
- * that is not NULL. Returns the offset behind them. *off: whether the launch leaves the step out.
- */
+/* Applies all changes of one step, the first of which is at this offset, to the step's record,
+ * unless `record` is NULL. Returns the offset after them. *off: whether the launch leaves the step
+ * out. */
 uint32_t graph_change_apply(const struct graph_changes *changes, uint32_t at, unsigned char *record,
                             bool *off);
 

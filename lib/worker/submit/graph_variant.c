@@ -1,17 +1,19 @@
 /*
- * graph_variant.c - makes the records of a tenant's graph an executable graph: nodes, each of a
- * record that has passed its checks (record.c), one after the other unless a REC_AFTER says which
- * nodes a node waits for. A programmatic dependent launch may begin, and end, before the launch
- * that it waits for has ended. Nothing within the graph signals its end: that is the end of all its
- * nodes, whatever their edges (fact 44), and what follows in the stream waits for it. A launch of
- * the graph takes the driver a third of a microsecond for each node, during which all tenants of
- * the lane wait, so a graph has SEG_GRAPH_NODES nodes at most.
+ * graph_variant.c - makes executable graphs from the records of a tenant's graph. Each node is made
+ * from a record that has passed its checks (record.c). The nodes run one after the other, unless a
+ * REC_AFTER names the nodes for which a node waits. A programmatic dependent launch may begin, and
+ * end, before the launch for which it waits has ended. Nothing within the graph signals the graph's
+ * end: the graph ends when all its nodes have ended, whatever their edges (fact 44), and what
+ * follows in the stream waits for that. Launching the graph takes the driver a third of a
+ * microsecond per node, during which all tenants of the lane wait, so a graph has SEG_GRAPH_NODES
+ * nodes at most.
  *
- * The nodes are set to what a launch changes (graph_record.c) before it, and stay so until a launch
- * wants them otherwise. Setting one takes the driver 0.16 us, about as long as launching it, so
- * only what differs is set. Where the driver cannot set a node so, the variant is made anew with
- * the launch's changes; also where a node that is to be set or left out names what is gone, since
- * nobody says what the driver does with such a node.
+ * Before a launch, the nodes are set to the launch's changes (graph_record.c). They keep these
+ * settings until a launch needs others. Setting a node takes the driver 0.16 us, about as long as
+ * launching it, so only nodes that differ are set. If the driver cannot set a node as wanted, the
+ * variant is made anew with the launch's changes. The same is done if a node that must be set or
+ * left out names something that is gone, since the driver's behaviour for such a node is not
+ * documented.
  */
 #include "worker/submit/graph_variant.h"
 
@@ -45,7 +47,8 @@ static CUDA_MEMSET_NODE_PARAMS memset_params(const struct transfer *set)
 {
     return (CUDA_MEMSET_NODE_PARAMS){
         .dst = set->dst,
-        .value = set->value & UINT32_MAX >> (32 - 8 * set->element), /* the driver takes no more */
+        /* the driver accepts no more bits */
+        .value = set->value & UINT32_MAX >> (32 - 8 * set->element),
         .elementSize = set->element,
         .width = set->bytes / set->element,
         .height = 1,
@@ -54,7 +57,7 @@ static CUDA_MEMSET_NODE_PARAMS memset_params(const struct transfer *set)
 
 /* ---- Making ---------------------------------------------------------------------------------- */
 
-/* Allocates what is kept of each step. The records are those of the first launch. */
+/* Allocates the state of the steps, and sets the records to those of the first launch. */
 static gs_status variant_storage(struct job *job, struct graph_variant *variant,
                                  const struct graph_records *records,
                                  const struct graph_changes *changes)
@@ -75,7 +78,8 @@ static gs_status variant_storage(struct job *job, struct graph_variant *variant,
     return GS_OK;
 }
 
-/* early: the node may begin before the only one that it waits for has ended. */
+/* Adds a kernel's node. early: the node may begin before the only node for which it waits has
+ * ended. */
 static CUresult kernel_add(const struct graph_variant *variant, const struct graph_step *step,
                            const CUgraphNode *after, size_t count, bool early, CUgraphNode *node)
 {
@@ -111,17 +115,19 @@ static CUresult node_add(const struct graph_variant *variant, const struct graph
     return DRV(cuGraphAddMemcpyNode, node, graph, after, count, &params, worker->context);
 }
 
-/* What the next node waits for. */
+/* Collects the nodes for which the next node waits. */
 struct order {
     struct graph_variant *variant;
     CUgraphNode after[SEG_GRAPH_NODES];
-    uint32_t named[SEG_GRAPH_NODES]; /* by node: 1 + the last node that waits for it by name */
+    /* for each node: 1 + the last node that names it to wait for it */
+    uint32_t named[SEG_GRAPH_NODES];
     uint32_t nodes, count, edges;
-    uint32_t last; /* the step of the last one of `after` */
-    bool given;    /* a REC_AFTER says for what; else it waits for the node before */
+    uint32_t last; /* the step of the last node in `after` */
+    /* a REC_AFTER names the nodes; otherwise the next node waits for the one before it */
+    bool given;
 };
 
-/* The next node waits for that step's. */
+/* Makes the next node wait for this step's node. */
 static void order_name(struct order *order, uint32_t step)
 {
     order->after[order->count++] = order->variant->steps[step].node;
@@ -146,15 +152,16 @@ static record_refusal order_take(struct order *order, const struct rec_after *re
     return NULL;
 }
 
-/* Whether the step may begin early: of a programmatic dependent launch that waits for one launch
- * alone. Where it waits for more, it waits until all of them have ended, which CUDA allows. */
+/* Returns whether the step may begin early: it is a programmatic dependent launch that waits for
+ * only one launch. One that waits for more waits until all of them have ended, which CUDA
+ * allows. */
 static bool order_is_early(const struct order *order, const struct graph_step *step)
 {
     return step->is_launch && step->launch.programmatic && order->count == 1 &&
            order->variant->steps[order->last].is_launch;
 }
 
-/* Adds the node of a record other than a REC_AFTER. step NULL: one that does nothing. */
+/* Adds the node of a record other than a REC_AFTER. step NULL: adds an empty node. */
 static CUresult order_add(struct order *order, const struct graph_step *step)
 {
     const struct graph_variant *variant = order->variant;
@@ -176,7 +183,7 @@ static CUresult order_add(struct order *order, const struct graph_step *step)
     return result;
 }
 
-/* Takes the record at that offset, which is REC_AFTER or the next step's. */
+/* Takes the record at this offset, a REC_AFTER or the next step's record. */
 static gs_status order_next(struct job *job, struct order *order, uint64_t offset)
 {
     struct graph_variant *variant = order->variant;
@@ -256,7 +263,7 @@ gs_status graph_variant_make(struct job *job, const struct graph_records *record
         return job_fail_driver(job, result);
     variant->partition = partition;
     variant->priority = priority;
-    /* first, so that it is never wider than what a node is set to */
+    /* read first, so that it is never wider than the window to which a node is set */
     variant->window = window_open_size(job->session);
     variant->generation = job->session->memory.generation;
     partition_graph_add(partition);
@@ -277,7 +284,7 @@ gs_status graph_variant_make(struct job *job, const struct graph_records *record
 
 /* ---- Setting --------------------------------------------------------------------------------- */
 
-/* Of a launch that names clusters, their size. */
+/* Returns the cluster size in the record of a launch that names clusters. */
 static const unsigned char *record_cluster(const unsigned char *record)
 {
     const struct rec_launch *launch = (const void *)record;
@@ -285,8 +292,9 @@ static const unsigned char *record_cluster(const unsigned char *record)
     return record + launch_record_cluster(launch->h.flags, launch->param_bytes);
 }
 
-/* Whether a node can be set from one record to the other, which has its operation and flags: not to
- * a copy between other places, nor to other clusters. */
+/* Returns whether the driver can set a node from one record to the other, which has the same
+ * operation and flags. It cannot if the copy is between other kinds of memory or the clusters have
+ * another size. */
 static bool alike(const unsigned char *from, const unsigned char *to)
 {
     const struct rec_copy *is = (const void *)from, *becomes = (const void *)to;
@@ -328,7 +336,7 @@ static enum variant_outcome node_enable(struct variant_step *step,
     return *result ? VARIANT_UNFIT : VARIANT_SET;
 }
 
-/* Whether the kernel or the host block that a node was set to still exists, and is the same one. */
+/* Returns whether the kernel or host block that a node names still exists, and is the same one. */
 static bool node_is_current(const struct session *session, const struct graph_records *records,
                             const struct graph_variant *variant, uint32_t number)
 {
@@ -348,8 +356,8 @@ static enum variant_outcome step_leave_out(const struct session *session,
 
     if (step->state == NODE_EMPTY)
         return VARIANT_SET;
-    /* What waits for a step that is left out begins after what that one waits for has ended. The
-     * edges of this one let it begin before. */
+    /* A step after a left-out one must begin after everything for which the left-out step waits has
+     * ended. The programmatic edges would let it begin before. */
     if (step->fixed)
         return VARIANT_UNFIT;
     return node_is_current(session, records, variant, number)
@@ -357,7 +365,8 @@ static enum variant_outcome step_leave_out(const struct session *session,
                : VARIANT_UNFIT;
 }
 
-/* Sets a step to the record, which is the caller's and has the step's size, or leaves it out. */
+/* Sets a step to `record`, which the caller owns and which has the step's size, or leaves the step
+ * out. */
 static enum variant_outcome step_set(struct session *session, const struct graph_records *records,
                                      struct graph_variant *variant, uint32_t number,
                                      unsigned char *record, bool off, CUresult *result,
@@ -388,8 +397,8 @@ static enum variant_outcome step_set(struct session *session, const struct graph
     return node_enable(step, variant, true, result);
 }
 
-/* The steps that are set otherwise than recorded and those that this launch changes are walked
- * together, in their order: one of the first alone is set as it was recorded. */
+/* Walks, in ascending order, over the steps that are set differently than recorded and those that
+ * this launch changes. A step that is only among the former is set back to its record. */
 enum variant_outcome graph_variant_set(struct session *session, const struct graph_records *records,
                                        const struct graph_changes *changes,
                                        struct graph_variant *variant, CUresult *result,

@@ -1,25 +1,27 @@
 /*
- * launch.c - issues kernels as exec graphs, which are executable graphs whose parameters are set
- * anew each time (exec_graph.c) and which are kept (graph_cache.c): chooses the graphs.
+ * launch.c - issues kernels as exec graphs, and chooses the graphs. Exec graphs are executable
+ * graphs whose parameters are set anew for each launch (exec_graph.c), and which are cached
+ * (graph_cache.c).
  *
- * Measured on an H200 (bench/results/h200-driver-facts.txt): cuLaunchKernel 2.7 us; a graph of
- * one kernel, set and launched, 1.5 us; an exec graph of 8, 1.0 us a kernel; kernel and completion
- * write as one graph make a round trip shorter than native CUDA's, but cost 2.3 us to launch. A
- * second kernel that writes the word costs 1.6 us and makes the round trip half a microsecond
- * longer, which is better where tenants wait for the lane. More facts that decide the graphs:
+ * Measured on an H200 (bench/results/h200-driver-facts.txt): cuLaunchKernel takes 2.7 us; a graph
+ * of one kernel, set and launched, 1.5 us; an exec graph of 8 kernels, 1.0 us per kernel. Kernel
+ * and completion write as one graph make the round trip shorter than native CUDA's, but cost 2.3 us
+ * to launch. A second kernel that writes the word costs 1.6 us and makes the round trip half a
+ * microsecond longer, which is better if tenants wait for the lane. More facts that decide which
+ * graphs there are:
  *   - a node whose function or grid changes costs as much as cuLaunchKernel, so graphs are kept per
  *     shape: a kernel, its grid, block, shared memory, priority and partition, and whether it may
  *     begin early;
  *   - a graph takes up to 110 KiB of GPU memory, so there are few lengths;
- *   - a node's SMs are chosen when the node is added, so a shape includes the partition;
+ *   - a node's SMs are fixed when the node is added, so a shape includes the partition;
  *   - in a request of 20 small kernels, each boundary between graphs costs the device 1 us, and so
  *     does each kernel that writes a completion.
  * So a run of launches of one shape is cut into few graphs, of which only the last one signals the
- * completion: exec graphs of 8 and of 1, and for the latency class also of 16, 4 and 2. A whole
- * request that is known to have come before goes as one graph. A launch in a
- * partition goes as a graph from the first launch on; a launch with a priority of its own goes as a
- * graph too, once its shape has one. A cooperative launch (cooperative.c), and one that names
- * clusters, goes alone.
+ * completion: graphs of 8 and of 1, and for the latency class also of 16, 4 and 2. A whole request
+ * that is known to have come before is issued as one graph. A launch in a partition is issued as a
+ * graph from the first time on; a launch with a priority of its own is issued as a graph, too, once
+ * its shape has one. A cooperative launch (cooperative.c), and one that names clusters, is issued
+ * alone.
  */
 #include "worker/submit/launch.h"
 
@@ -36,17 +38,17 @@
 #include "worker/submit/graph_cache.h"
 #include "worker/submit/stream.h"
 
-#define SIGNAL_THREADS      16384u /* the most threads of a grid that signals its own end */
+#define SIGNAL_THREADS      16384u /* the most threads of a grid whose kernel signals its own end */
 #define FENCE_EVERY         16u
 #define FENCE_EVERY_REQUEST 32u
 #define SPARE_TENANTS       2u
 
 /* The lengths of a shape's graphs. There is one graph for each length and each way to signal the
- * end, made when it is first wanted. Only requests have all lengths, because a graph takes device
+ * end, made when it is first needed. Only requests have all lengths, because a graph takes device
  * memory. */
 static const struct {
     uint32_t length;
-    bool request; /* for classes of requests only */
+    bool request; /* only for classes whose tenants send requests */
 } lengths[] = {{SHAPE_LONGEST, true}, {8, false}, {4, true}, {2, true}, {1, false}};
 
 /* ---- Issuing --------------------------------------------------------------------------------- */
@@ -64,8 +66,8 @@ static CUresult launch_into(const struct launch *launch, CUstream stream, int st
                p.blockDimZ, p.sharedMemBytes, stream, p.kernelParams, NULL);
 }
 
-/* Launches a kernel in the partition's own stream. Tenants in one partition wait for one another
- * there, so this way is taken only when device memory for a graph is lacking. */
+/* Launches a kernel in the partition's own stream, in which tenants in one partition wait for one
+ * another. So this is done only if no graph can be made, or for a launch that is issued alone. */
 static CUresult launch_aside(const struct launch *launch, CUstream stream)
 {
     const struct partition *partition = launch->partition;
@@ -92,14 +94,14 @@ static CUresult launch_cooperative(const struct session *session, const struct l
     return result ? result : cooperative_end(stream->cu);
 }
 
-/* How many launches of a batch arrival may go before one signals its end. A stream's work on the
- * device is refilled when half of it is known to have ended. */
+/* Returns after how many launches of a batch one must signal its end: a stream's work on the device
+ * is refilled once half of it is known to have ended. */
 static uint32_t fence_every(uint32_t cls)
 {
     return class_traits(cls).requests ? FENCE_EVERY_REQUEST : FENCE_EVERY;
 }
 
-/* The length of the graph in which the first of `run` launches of one shape go: the longest. */
+/* Returns the longest possible length of a graph for the first of `run` launches of one shape. */
 static uint32_t length_for(uint32_t cls, uint32_t run)
 {
     uint32_t i = 0;
@@ -109,9 +111,10 @@ static uint32_t length_for(uint32_t cls, uint32_t run)
     return lengths[i].length;
 }
 
-/* Whether the graph of the first `length` of `run` launches signals its end: it is the last one and
- * a completion is wanted, or too many launches would go without a fence. Graphs of fewer than 8 are
- * at the end of a run, and are left to what ends the batch. */
+/* Returns whether the graph of the first `length` of `run` launches signals its end: it is the last
+ * one and a completion is wanted, or otherwise too many launches would be issued without a fence.
+ * Graphs of fewer than 8 launches are at the end of a run; what ends the batch signals their
+ * end. */
 static bool must_signal(const struct stream *stream, uint32_t cls, uint32_t length, uint32_t run,
                         enum completion completion)
 {
@@ -120,10 +123,10 @@ static bool must_signal(const struct stream *stream, uint32_t cls, uint32_t leng
     return length >= 8 && inflight_open_count(stream->inflight) + length >= fence_every(cls);
 }
 
-/* Whether the kernel stores completion word and fence itself (own store). Measured on an H200: a
- * kernel with an own store makes a shorter round trip than a kernel followed by the completing
- * kernel, and costs the lane half as much, where the grid has no more than SIGNAL_THREADS threads.
- * Each warp costs 0.7 ns. */
+/* Returns whether the kernel stores completion word and fence itself (own store). Measured on an
+ * H200: for grids of at most SIGNAL_THREADS threads, a kernel with an own store makes a shorter
+ * round trip than a kernel followed by the completing kernel, and costs the lane half as much. Each
+ * warp costs 0.7 ns. */
 static bool signals_itself(const struct launch *launch)
 {
     return launch->kernel->signals_end && launch_threads(launch) <= SIGNAL_THREADS;
@@ -139,7 +142,7 @@ static enum ending ending_for(const struct launch *last, enum completion complet
     return completion == COMPLETION_WRITTEN && length == 1 ? ENDS_BY_WRITE : ENDS_BY_KERNEL;
 }
 
-/* What the device stores at the end of the launches up to `last`. */
+/* Returns what the device stores at the end of the launches up to `last`. */
 static struct completion_params end_of(const struct session *session, const struct stream *stream,
                                        const struct launch *last)
 {
@@ -149,14 +152,14 @@ static struct completion_params end_of(const struct session *session, const stru
     return signal;
 }
 
-/* Whether the lane has time for what only shortens a session's next launch: at most one other
- * session waits for the lane. */
+/* Returns whether the lane has time for preparations that only shorten a session's next launch: at
+ * most SPARE_TENANTS sessions are active. */
 static bool lane_spare(const struct lane *lane)
 {
     return lane->active_lately <= SPARE_TENANTS;
 }
 
-/* Issues some of `run` launches of one shape: as a graph, or the first alone. */
+/* Issues some of `run` launches of one shape: several as a graph, or the first one alone. */
 static CUresult issue_some(struct session *session, struct stream *stream,
                            const struct launch *launches, uint32_t run, enum completion wanted,
                            struct issued *issued)
@@ -188,15 +191,15 @@ static CUresult issue_some(struct session *session, struct stream *stream,
                                  : launch_alone(launches, stream);
 }
 
-/* Whether a fence of the launch's own must follow it: to measure its kernel for the first time, or
- * for its deadline. */
+/* Returns whether the launch must have a fence of its own: to measure its kernel for the first
+ * time, or for its deadline. */
 static bool wants_own_fence(const struct launch *launch)
 {
     return launch->kernel->wave_ns == 0 || launch->deadline_ns;
 }
 
-/* Whether the launches may go as one request graph. They may not where an exec graph of one shape
- * is as good, nor where too many launches would go without a fence. */
+/* Returns whether the launches may be issued as one request graph. They may not if an exec graph of
+ * one shape is as good, or if too many launches would be issued without a fence. */
 static bool may_go_as_request(const struct stream *stream, const struct launch *launches,
                               uint32_t count, enum completion completion)
 {
@@ -214,8 +217,8 @@ static bool may_go_as_request(const struct stream *stream, const struct launch *
     return !(power && count <= SHAPE_LONGEST && launches_alike(launches, count) == count);
 }
 
-/* Issues all the launches as one request graph. *issued is false where there is none for them, and
- * the device has then been given nothing. */
+/* Issues all the launches as one request graph. *issued: false if there is no graph for them; then
+ * nothing was issued. */
 static CUresult issue_request(struct session *session, struct stream *stream,
                               const struct launch *launches, uint32_t count,
                               enum completion completion, bool *issued)
@@ -250,8 +253,9 @@ bool launch_apart(const struct session *session, const struct stream *stream)
     return class_traits(stream->cls).waits && sched_contended(domain_of(session));
 }
 
-/* Puts a fence before the launch where its kernel is to be measured: the time of a kernel is learnt
- * where the kernel is alone between two fences. */
+/* Puts a fence before a launch whose kernel is not measured yet, or that follows copies or waits
+ * which must be kept apart (launch_apart): a kernel's time is learned when the kernel is alone
+ * between two fences. */
 static CUresult measured_apart(struct session *session, struct stream *stream,
                                const struct launch *launch)
 {
@@ -263,7 +267,7 @@ static CUresult measured_apart(struct session *session, struct stream *stream,
     return completion_fence(session, stream, stream->issued);
 }
 
-/* Has the device signal the end of all that was issued. */
+/* Has the device signal the end of all work issued to the stream. */
 static CUresult issue_end(struct session *session, struct stream *stream,
                           enum completion completion)
 {

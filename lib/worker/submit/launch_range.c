@@ -4,10 +4,10 @@
 #include "common/fault_note.h"
 #include "worker/sched/completed.h"
 
-/* The stream of a range whose launches are in several, or in graphs. */
+/* The stream of a range whose launches are in several streams or in graphs. */
 #define SEVERAL UINT32_MAX
 
-/* Notes that the stream's last launch is the kernel's. */
+/* Notes that the stream's last launch is one of this kernel. */
 static void kernel_noted(struct kernel *kernel, uint32_t index, const struct stream *stream)
 {
     const bool clean = kernel->faults.last <= stream->faults.clean;
@@ -37,7 +37,8 @@ void launch_ranges_read(struct session *session)
     for (uint64_t left = session->submit.unclean; left; left &= left - 1) {
         const uint32_t i = (uint32_t)__builtin_ctzll(left);
         struct stream *stream = &session->submit.streams[i];
-        /* acquire: a kernel's note is there before its stream's word says that it has ended */
+        /* acquire: makes a kernel's note visible before its stream's word says that the kernel has
+         * ended */
         const uint64_t finished = stream_completed_acquire(session, i);
 
         stream->faults.graphs_seen = stream->faults.graphs && finished < stream->faults.graph;
@@ -78,7 +79,8 @@ bool launch_ranges_look(struct session *session)
     return true;
 }
 
-/* The range of a stream's launches that may have faulted: those of the kernel, or (NULL) all. */
+/* Returns the range of a stream's launches that may have faulted: those of the kernel, or (NULL)
+ * all. */
 static struct launch_range range_in(const struct session *session, const struct kernel *kernel,
                                     uint32_t index)
 {

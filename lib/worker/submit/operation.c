@@ -1,10 +1,10 @@
 /*
- * operation.c - takes the records of a stream that are no launches: copies, memsets, boxes, events,
+ * operation.c - takes the records of a stream other than launches: copies, memsets, boxes, events,
  * waits, host functions, recorded graphs and products. Runs on the session's lane.
  *
- * Each is checked (record.c), issued and accounted for (account.c) in its place between the
- * stream's launches: those before it, which the batch has gathered, go to the device first. A host
- * function gives the device nothing; its return is waited for.
+ * Each record is checked (record.c), issued and accounted for (account.c) in its place between the
+ * stream's launches: the launches before it, which the batch has gathered, are issued first. For a
+ * host function nothing is issued; the stream waits until the client's function has returned.
  */
 #include "worker/submit/operation.h"
 
@@ -33,7 +33,8 @@ static enum outcome take_transfer(struct session *session, uint32_t index,
                          transfer_issue(&transfer, session->submit.streams[index].cu));
 }
 
-/* A box goes the way of a copy, on the main lane: arrays belong to the primary context. */
+/* Takes a box like a copy, but only on the main lane, because arrays belong to the primary
+ * context. */
 static enum outcome take_box(struct session *session, uint32_t index, const struct rec_box *record,
                              uint64_t *bytes)
 {
@@ -54,8 +55,8 @@ static enum outcome take_event(struct session *session, uint32_t index,
         return record_rejected(session, index, "an event that does not exist");
     struct event *event;
     CUresult result = event_slot(session, record->event, &event);
-    /* The event has been recorded anew since, or another event has its slot, in a stream that was
-     * taken earlier: the time is that of the later record. */
+    /* A later record has recorded the event again, or another event in the same slot, in a stream
+     * that was drained earlier. The event keeps the time of the later record. */
     if (!result && event && record->serial < event->serial)
         return RECORD_TAKEN;
     if (!result && event)
@@ -68,8 +69,8 @@ static enum outcome take_event(struct session *session, uint32_t index,
     return record_issued(session, index, result);
 }
 
-/* Has the stream wait for all that the device has been given of the other stream. Used where the
- * event has been recorded anew elsewhere since: the wait ends later than asked, never earlier. */
+/* Has the stream wait for all work issued to the other stream. Used when the event has been
+ * recorded again elsewhere since: the wait ends later than asked for, never earlier. */
 static CUresult wait_for_stream(struct session *session, uint32_t index, uint32_t other)
 {
     CUevent now = NULL;
@@ -108,30 +109,30 @@ static enum outcome take_wait(struct session *session, uint32_t index,
     return record_issued(session, index, wait_for_stream(session, index, record->stream));
 }
 
-/* The client calls its function when it sees that the stream's work before the record is done, and
- * sets the activity word when the function has returned. So a stream that waits costs the lane
- * nothing. A tenant that writes nonsense has its own stream wait, or go on, too long or too early.
- */
+/* Takes a host function. The client calls its function when it sees that the stream's work before
+ * the record is done, and sets the activity word when the function has returned. So a waiting
+ * stream costs the lane nothing. A tenant that writes wrong words only makes its own stream wait
+ * too long, or go on too early. */
 static enum outcome take_host(const struct session *session, uint32_t index)
 {
     const uint64_t end = session->submit.streams[index].head + sizeof(struct rec_host);
-    /* seq_cst: read after the exchange of the activity word, as the tail is; the client stores it
-     * before it sets the bit */
+    /* seq_cst: must come after the exchange of the activity word, like the read of the tail; the
+     * client stores host_done before it sets the bit */
     const uint64_t done = atomic_load(&session->client->host_done[index]);
 
     return (int64_t)(done - end) >= 0 ? RECORD_TAKEN : RECORD_CALLED;
 }
 
-/* What records of a kind have of their own. */
+/* The properties of a kind of record. */
 struct operation {
     uint32_t size;
-    bool more; /* it may be larger: changes follow */
+    bool more; /* the record may be larger, because changes follow */
     enum issued_kind kind;
-    /* where kernels are measured apart from other work (launch_apart): what this is */
+    /* what the record counts as when kernels are measured apart from other work (launch_apart) */
     enum { NEITHER, KERNELS, OTHERS } measured;
-    bool fence_before; /* a fence ends the launches before it */
-    bool any_lane;     /* side lanes take it too */
-    bool primary;      /* its stream must be one of the primary context, as arrays and graphs are */
+    bool fence_before; /* the launches before it end with a fence */
+    bool any_lane;     /* side lanes take the record too */
+    bool primary;      /* its stream must be in the primary context, like arrays and graphs */
 };
 
 static const struct operation operations[] = {
@@ -149,7 +150,7 @@ static const struct operation operations[] = {
                  .primary = true},
     [REC_EVENT] = {.size = sizeof(struct rec_event), .kind = ISSUED_EVENT, .primary = true},
     [REC_WAIT] = {.size = sizeof(struct rec_wait), .kind = ISSUED_WAIT, .measured = OTHERS},
-    /* the client calls its function when the end is signalled */
+    /* the client calls its function once the end of the work before is signalled */
     [REC_HOST] = {.size = sizeof(struct rec_host), .kind = ISSUED_HOST, .fence_before = true},
     [REC_GRAPH] = {.size = sizeof(struct rec_graph),
                    .more = true,
@@ -164,8 +165,9 @@ static const struct operation operations[] = {
 /* A record of no known kind, which operation_issue refuses. */
 static const struct operation unknown = {.size = REC_ALIGN, .primary = true};
 
-/* Issues the batch before a record that is no launch. Where kernels are measured apart from copies
- * and waits (launch_apart), a fence follows the kernels. Returns false when the driver refused. */
+/* Issues the batch before a record other than a launch. If kernels are measured apart from copies
+ * and waits (launch_apart), a fence separates the two. Returns false if the driver refused
+ * something. */
 static bool kernels_issue(struct session *session, uint32_t index, const struct operation *next)
 {
     struct stream *stream = &session->submit.streams[index];
@@ -184,8 +186,8 @@ static bool kernels_issue(struct session *session, uint32_t index, const struct 
     return !result;
 }
 
-/* Gives the device what a record of the right size, of the kind issued->work, asks for. Where the
- * record was taken, *issued says what the device was given. */
+/* Issues the work of a record of the kind issued->work, whose size is right. Completes *issued if
+ * the record was taken. */
 static enum outcome operation_issue(struct session *session, uint32_t index,
                                     const unsigned char *record, struct issued *issued)
 {

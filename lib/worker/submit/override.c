@@ -1,10 +1,11 @@
 /*
- * override.c - a launch's own quality of service, always within its session's grant.
+ * override.c - the QoS for which a single launch asks, always limited to its session's grant.
  *
- * The client library refuses what goes beyond the grant it reads. The grant may have changed by the
- * time the lane takes the launch, so nothing is refused for that here: a class or priority above
- * the grant becomes the grant's, an affinity is cut to the granted SMs, and where no SM is left the
- * launch runs on the session's SMs. A qos that no grant can make valid was not sent by the library.
+ * The client library refuses a QoS that exceeds the grant that it reads. The grant may have changed
+ * by the time the lane takes the launch, so this file refuses nothing for that reason: a class or
+ * priority above the grant becomes the grant's, an affinity is cut to the granted SMs, and if no SM
+ * is left the launch runs on all of the session's SMs. A QoS that is invalid under any grant cannot
+ * come from the library, and is refused.
  */
 #include "worker/submit/override.h"
 
@@ -49,7 +50,7 @@ record_refusal override_check(const struct wire_qos *qos)
     }
 }
 
-/* The granted SMs that a checked affinity names. */
+/* Returns the granted SMs that a checked affinity names. */
 static struct sm_mask affinity_mask(const struct grant *grant, const struct wire_qos *qos)
 {
     struct sm_mask mask;
@@ -66,7 +67,7 @@ static struct sm_mask affinity_mask(const struct grant *grant, const struct wire
                            worker->info.sm_group, worker->info.sm_count);
 }
 
-/* The SMs of the launch's affinity less the headroom; all of them where none would be left. */
+/* Returns the SMs of the launch's affinity without the headroom; with it, if none would be left. */
 static struct sm_mask launch_mask(const struct grant *grant, const struct wire_qos *qos,
                                   uint32_t level)
 {
@@ -82,8 +83,8 @@ static bool same_affinity(const struct wire_qos *a, const struct wire_qos *b)
            a->percentage == b->percentage && !memcmp(a->sm_mask, b->sm_mask, sizeof(a->sm_mask));
 }
 
-/* The partition found for the same affinity and headroom level lately; a search costs a
- * microsecond. */
+/* Returns the partition found lately for the same affinity and headroom level; NULL: none. Saves a
+ * search, which costs a microsecond. */
 static const struct affinity_entry *affinity_find(const struct session *session,
                                                   const struct wire_qos *qos, uint32_t level)
 {
@@ -137,7 +138,7 @@ static enum outcome launch_partition(struct session *session, uint32_t index,
         affinity_store(session, qos, level, partition);
         return RECORD_TAKEN;
     }
-    /* No quiet moment came: the launch goes on waiting, as it would for the driver itself. */
+    /* If no quiet moment came, the launch continues to wait, as it would for the driver itself. */
     if (partition->state == PARTITION_MAKING || partition->status == GS_ERR_TIMEOUT)
         return RECORD_STALLED;
     return record_impossible(session, index, partition->status, launch->kernel, partition->text);

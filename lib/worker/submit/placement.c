@@ -1,7 +1,7 @@
 /*
- * placement.c - on which SMs a session's launches run: in its grant or, while best-effort work
- * keeps off the latency headroom, in a trimmed partition (the grant less the headroom); and making
- * room in the table of partitions.
+ * placement.c - decides on which SMs a session's launches run: in its grant or, while best-effort
+ * work must leave the latency headroom free, in a trimmed partition (the grant less the headroom).
+ * Also makes room in the table of partitions.
  */
 #include "worker/submit/placement.h"
 
@@ -13,14 +13,16 @@
 #include "worker/submit/graph_cache.h"
 #include "worker/submit/product_graph.h"
 
-#define TRIMMED_AGAIN_NS 1000000000u /* when a missing trimmed partition is asked for again */
+/* after which time a missing trimmed partition is requested again */
+#define TRIMMED_AGAIN_NS 1000000000u
 
 /* ---- Room for another partition -------------------------------------------------------------- */
 
-/* Destroys the graphs with nodes in the partition of all sessions that the main lane has. A paused
- * session is left out, because a service thread may have its graphs. To destroy them takes the
- * driver long, and all tenants of the lane wait. With driver 580 there are none here: only
- * partitions that could not be made go (partition_idle), and no graph has nodes in these. */
+/* Destroys the graphs with nodes in the partition, of all sessions that the main lane has. Skips
+ * paused sessions, because a service thread may be using their graphs. Destroying graphs takes the
+ * driver long, while all tenants of the lane wait. With driver 580 there are no graphs to destroy:
+ * only partitions that could not be made are dismissed (partition_idle), and no graph has nodes in
+ * those. */
 static void graphs_evict_all(struct partition *partition)
 {
     if (!partition_has_graphs(partition))
@@ -37,8 +39,8 @@ static void graphs_evict_all(struct partition *partition)
     }
 }
 
-/* Dismisses the partition without holders that was asked for least recently, or, where a service
- * thread has graphs in it, the next one. Returns false when none can go. */
+/* Dismisses the partition without holders that was requested least recently or, if a service thread
+ * has graphs in it, the next one. Returns false if none can be dismissed. */
 static bool idle_dismiss(void)
 {
     struct partition *idle = NULL;
@@ -78,7 +80,7 @@ bool placement_free_idle(void)
 {
     bool freed = false;
 
-    partitions_keep(); /* at this point no launch is between its record and its issue */
+    partitions_keep(); /* no launch is between its record and its issue at this point */
     while (idle_dismiss())
         freed = true;
     return freed;
@@ -113,7 +115,7 @@ struct sm_mask placement_headroom_mask(uint32_t level)
                           : worker->policy.headroom_mask[level - HEADROOM_FULL]);
 }
 
-/* Makes sessions that are asleep give up their trimmed partitions. Each finds them again with its
+/* Releases the trimmed partitions of sleeping sessions. Each such session finds them again at its
  * next launch, mostly in the cache. */
 static void trimmed_release_asleep(const struct session *asker)
 {
@@ -125,8 +127,8 @@ static void trimmed_release_asleep(const struct session *asker)
     }
 }
 
-/* Asks for the grant less the latency headroom; one that cannot be made is asked for again later.
- * Returns false when there is no room for another partition. */
+/* Requests the partition of the grant less the latency headroom; one that cannot be made is
+ * requested again later. Returns false if there is no room for another partition. */
 static bool trimmed_get(const struct session *session, struct trimmed *trimmed, uint32_t level)
 {
     const struct sm_mask mask = sm_mask_minus(session->grant.mask, placement_headroom_mask(level));
@@ -154,7 +156,7 @@ static bool trimmed_ready(const struct trimmed *trimmed)
     return trimmed->partition && trimmed->partition->state == PARTITION_READY;
 }
 
-/* The trimmed partition of a level; NULL: there is none, or it is not ready. */
+/* Returns the trimmed partition of a level; NULL: there is none, or it is not ready. */
 static struct partition *trimmed_partition(struct session *session, uint32_t level)
 {
     struct trimmed *trimmed = &session->placement.trimmed[level - HEADROOM_PARTIAL];
@@ -165,8 +167,8 @@ static struct partition *trimmed_partition(struct session *session, uint32_t lev
     return trimmed_ready(trimmed) ? trimmed->partition : NULL;
 }
 
-/* Asks for the session's trimmed partitions that are not known for this policy. No other session
- * gives way: without room they are found when they are wanted. */
+/* Requests the session's trimmed partitions that are not known for this policy. Takes no partition
+ * from another session: without room, they are requested again when they are needed. */
 static void trimmed_prepare(struct session *session)
 {
     for (uint32_t level = HEADROOM_PARTIAL; level <= HEADROOM_FULL; level++) {

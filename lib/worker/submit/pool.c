@@ -2,14 +2,14 @@
  * pool.c - a pool of streams and of room for graphs, filled before there are tenants and while the
  * device has nothing to do.
  *
- * Now and then, when it makes a stream or an executable graph, the driver makes room for some forty
- * of them. That waits for every kernel on the device, and no launch goes through meanwhile
+ * From time to time, when it makes a stream or an executable graph, the driver makes room for some
+ * forty more. That waits for every kernel on the device, and no launch goes through meanwhile
  * (measured beside a 30 ms kernel: the 35th, 78th, 121st ... stream; one graph in 43). So the pool
- * holds streams, and keeps the streams of tenants that go. A launch has a priority of its own, so a
- * stream of any priority would do. But what a copy or a memset asks of the SMs runs at its stream's
- * priority, and a graph of one priority is faster to launch, so the pool has streams for each
- * class. Graphs cannot be shared by tenants: the pool holds room for them by empty graphs, of which
- * one is destroyed before another graph is made.
+ * holds streams, and keeps the streams of tenants that leave. A launch has a priority of its own,
+ * so for launches a stream of any priority would do. But the work of a copy or a memset on the SMs
+ * runs at its stream's priority, and a graph with a single priority is faster to launch, so the
+ * pool has streams for each class. Tenants cannot share graphs, so the pool holds room for graphs
+ * in the form of empty graphs, one of which is destroyed before another graph is made.
  *
  * The lanes and the service threads take the lock, for a few stores only.
  */
@@ -28,7 +28,7 @@
 
 #define STREAMS_MOST 1024u /* half a MiB each on an H200 */
 #define GRAPHS_MOST  256u  /* 110 KiB each on an H200 */
-#define REFILL       8u    /* made at a time */
+#define REFILL       8u    /* streams and graphs made at a time */
 
 /* Streams of each class's default priority: `at_start` are made at the start, more when there are
  * fewer than `least`. */
@@ -52,8 +52,8 @@ static struct {
 
 #define NONE UINT32_MAX
 
-/* The latest stream of the nearest priority in a context; NONE: there is none. With the lock
- * held. */
+/* Returns the latest stream of the nearest priority in a context; NONE: there is none. The caller
+ * holds the lock. */
 static uint32_t stream_index(int priority, const struct partition *context)
 {
     uint32_t best = NONE;
@@ -94,7 +94,7 @@ CUresult pool_get_stream(CUstream *stream, int *priority, struct partition **con
     pthread_mutex_unlock(&pool.lock);
     if (i != NONE)
         return CUDA_SUCCESS;
-    thread_context_set(NULL); /* the driver makes a stream in the context that is current */
+    thread_context_set(NULL); /* the driver makes a stream in the current context */
     return DRV(cuStreamCreateWithPriority, stream, CU_STREAM_NON_BLOCKING, *priority);
 }
 
@@ -119,8 +119,7 @@ static bool stream_fits(void)
     return fits;
 }
 
-/* Makes streams in a context (NULL: the primary one) as far as the pool has room for them.
- */
+/* Makes streams in a context (NULL: the primary one), as many as the pool has room for. */
 static CUresult streams_make(struct partition *context, uint32_t count, int priority)
 {
     CUresult result = CUDA_SUCCESS;
@@ -163,7 +162,7 @@ static CUresult graph_make(CUgraphExec *exec)
     return result;
 }
 
-/* Makes empty graphs as far as the pool has room for them. */
+/* Makes empty graphs, as many as the pool has room for. */
 static CUresult graphs_make(uint32_t count)
 {
     CUresult result = CUDA_SUCCESS;
@@ -179,7 +178,7 @@ static CUresult graphs_make(uint32_t count)
         if (result)
             break;
         pthread_mutex_lock(&pool.lock);
-        pool.graph[pool.graph_count++] = exec; /* no other thread adds any */
+        pool.graph[pool.graph_count++] = exec; /* only this thread adds graphs */
         pthread_mutex_unlock(&pool.lock);
     }
     return result;

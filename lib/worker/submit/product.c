@@ -1,14 +1,13 @@
 /*
- * product.c - products of matrices that the vendor's library computes, in the stream in which their
- * record stands.
+ * product.c - matrix products that the vendor's library computes, in the stream of their record.
  *
- * The record says all: nothing of a product is kept for its session but graphs of those that come
- * again (product_graph.c). Its operands are checked against the session's allocations as those of a
- * copy are, which is also what fences them. What is kept, for all sessions, is the algorithm for
- * each problem (blas/algorithm.c). A client asks for it before its first product of a kind
- * (REQ_GEMM_PREPARE), so that it learns whether there is one. A record that finds none, as after a
- * takeover, waits in its ring until a chore has made it. So does the first one in its stream whose
- * algorithm wants a workspace, or a larger one.
+ * The record says everything: for its session, nothing of a product is kept except graphs of
+ * products that come again (product_graph.c). Its operands are checked against the session's
+ * allocations like those of a copy, which also confines them. The algorithm for each problem is
+ * kept for all sessions (blas/algorithm.c). A client requests it before its first product of a kind
+ * (REQ_GEMM_PREPARE), to learn whether there is one. A record that finds no algorithm, for example
+ * after a takeover, waits in its ring until a chore has made it. So does the first record in its
+ * stream whose algorithm needs a workspace, or a larger one.
  */
 #include "worker/submit/product.h"
 
@@ -25,7 +24,7 @@
 #include "worker/submit/placement.h"
 #include "worker/submit/product_graph.h"
 
-/* How many chores in a row may find no quiet moment before a record that waits is given up. */
+/* How many chores in a row may find no quiet moment before the waiting record fails. */
 #define TIMEOUTS_MOST 2u
 
 /* ---- Making algorithms -------------------------------------------------------------------------
@@ -36,8 +35,8 @@
 
 static const struct job_kind job_gemm_refused;
 
-/* Notes why a stage failed. A chore's failure is for the stream that waits, so the chore itself
- * goes on, and its next stage is its last. */
+/* Notes why a stage failed. A chore's failure is reported to the waiting stream, so the chore
+ * itself continues, and its next stage is its last. */
 static void stage_fail(struct job *job, gs_status status, const char *text)
 {
     if (job->status == GS_OK)
@@ -55,7 +54,7 @@ static void problem_find(const struct job *job, struct problem *problem)
 {
     struct extents extents;
 
-    /* It cannot fail: the record was checked when the job began. */
+    /* This cannot fail, because the record was checked when the job began. */
     problem_of(&job->gemm, problem, &extents);
 }
 
@@ -73,7 +72,7 @@ static void start_work(struct job *job)
     char text[192] = "";
     const gs_status status = job->status == GS_OK ? library_start(text, sizeof(text)) : job->status;
 
-    if (status != GS_OK) /* of the library, or because no quiet moment came */
+    if (status != GS_OK) /* the library failed, or no quiet moment came */
         stage_fail(job, status, text);
 }
 
@@ -126,7 +125,8 @@ static void kernels_install(struct job *job)
     algorithm_keep(job->made);
 }
 
-/* The stages of a request and of a chore after the first, which skips those that are done. */
+/* The stages of a request and of a chore after the first one, which skips those that are done
+ * already. */
 enum stage { KNOWN, START, CHOOSE, KERNELS };
 
 #define STAGES(prefix, whose, stages)                                                              \
@@ -186,8 +186,9 @@ static void chore_prepare(struct job *job)
     stages_skip(job, chore_stages);
 }
 
-/* Where no quiet moment came, the stream goes on waiting, and its next round begins another chore.
- * But all sessions are paused for each chore, so the stream gives up after some of them. */
+/* Notes why the product failed. If no quiet moment came, the stream continues to wait, and its next
+ * round begins another chore. But all sessions are paused for each chore, so the stream gives up
+ * after TIMEOUTS_MOST of them. */
 static void refused_install(struct job *job)
 {
     struct session_submit *submit = &job->session->submit;
@@ -206,8 +207,7 @@ static const struct job_kind job_gemm_chore = {"gemm_chore",  JOB_PATIENT | JOB_
                                                chore_prepare, load_work,
                                                NULL,          &chore_stages[START]};
 
-/* Begins the chore that makes the algorithm. Without memory for the chore, the next round tries
- * again. */
+/* Begins the chore that makes the algorithm. If memory is lacking, the next round tries again. */
 static void chore_begin(const struct session *session, const struct rec_gemm *record)
 {
     if (session->jobs.current && session->jobs.current->kind->flags & JOB_CHORE)
@@ -221,7 +221,8 @@ static void chore_begin(const struct session *session, const struct rec_gemm *re
 
 /* ---- Workspaces ------------------------------------------------------------------------------ */
 
-/* The stream may have been destroyed meanwhile, by a tenant that does not wait for its products. */
+/* Skips the stages if the workspace is no longer needed: the stream may have been destroyed
+ * meanwhile, if its tenant does not wait for its products. */
 static void workspace_prepare(struct job *job)
 {
     const struct stream *stream = &job->session->submit.streams[job->arg[1]];
@@ -230,7 +231,7 @@ static void workspace_prepare(struct job *job)
         job->kind = &chore_stages[KNOWN];
 }
 
-/* A workspace that is refused is no failure: products run without one. */
+/* Makes the workspace. A refusal is not a failure, because products run without a workspace too. */
 static void workspace_work(struct job *job)
 {
     struct workspace *workspace = job->session->submit.streams[job->arg[1]].workspace;
@@ -239,8 +240,8 @@ static void workspace_work(struct job *job)
     job->status = GS_OK;
 }
 
-/* Destroys the graphs that were made while a workspace was refused: their products are faster with
- * one. */
+/* Installs the workspace. Destroys the graphs that were made without it, because their products are
+ * faster with it. */
 static void workspace_install(struct job *job)
 {
     struct session *session = job->session;
@@ -274,8 +275,8 @@ static void workspace_begin(const struct session *session, uint32_t index, size_
     job_return(job);
 }
 
-/* Whether the stream is to wait until it has such a workspace. One that was refused is asked for
- * again when the session has freed something. */
+/* Returns whether the stream must wait for a workspace of this size. A workspace that was refused
+ * is requested again once the session has freed something. */
 static bool workspace_awaited(struct session *session, uint32_t index, size_t bytes)
 {
     struct workspace **workspace = &session->submit.streams[index].workspace;
@@ -303,7 +304,8 @@ static gs_status product_run(struct session *session, struct stream *stream,
 
     if (status == GS_OK && !issued)
         status = algorithm_run(algorithm, record, stream->workspace, stream->cu, text, size);
-    if (status != GS_OK) /* the library does not tell whether the context is lost */
+    /* finds out whether the context is lost, which the library does not tell */
+    if (status != GS_OK)
         DRV_ASK(cuStreamQuery, stream->cu);
     return status;
 }

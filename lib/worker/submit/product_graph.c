@@ -1,30 +1,31 @@
 /*
- * product_graph.c - a stream's products as exec graphs, kept for records that come again.
+ * product_graph.c - a stream's products as executable graphs, kept for records that come again.
  *
- * A captured product can be given to the device again by one launch of its graph, which returns
- * after 2 us where the library's call takes 6 (bench/results/h200-driver-facts-cublas.txt, 32).
- * How the library lays out its kernels' parameters is its own affair, so that a graph serves the
- * very same record only: matrices, sizes and scalars. Making one takes the lane 50 us, so it is
- * made when its record comes for the third time.
+ * A captured product can be issued again by one launch of its graph, which returns after 2 us where
+ * the library's call takes 6 (bench/results/h200-driver-facts-cublas.txt, 32). How the library lays
+ * out its kernels' parameters is not documented, so a graph serves only records that are exactly
+ * the same: matrices, sizes and scalars. Making a graph takes the lane 50 us, so it is made when
+ * its record comes for the third time.
  *
- * In a partition a product has its graph at once. The library's kernels run in the context of the
- * stream that they are captured in, whichever stream the graph is launched in (33). So they are
+ * In a partition, a product has its graph at once. The library's kernels run in the context of the
+ * stream in which they are captured, whichever stream the graph is launched in (33). So they are
  * captured in the partition's own stream, where nothing runs, and the graph is launched in the
- * tenant's: tenants who share a partition do not wait for each other.
+ * tenant's stream: tenants who share a partition do not wait for each other.
  *
- * A graph may name its stream's workspace, which stays where it is and is only used in the stream's
- * order, as the graph is.
+ * A graph may name its stream's workspace, which keeps its address and is only used in the stream's
+ * order, like the graph.
  *
- * A graph takes up to 110 KiB of GPU memory, so there are few, the least recently used one goes,
- * and each counts for the session's user (driver_memory.h). Freed memory needs no care: a record is
- * checked whenever it comes, and its graph has no more than its addresses.
+ * A graph takes up to 110 KiB of GPU memory, so there are few, the least recently used one is
+ * destroyed for a new one, and each is charged to the session's user (driver_memory.h). Freed
+ * memory needs no care: a record is checked each time it comes, and its graph has only the record's
+ * addresses.
  *
  * These graphs are not a third kind in graph_cache.c. That cache has the keys of launches, and
- * graphs whose nodes it set itself and sets anew for each launch. A product's key is a whole
- * record, and its graph is launched as it was captured. The two have in common that the least
- * recently used goes and how often something comes before it gets a graph, which is some twenty
- * lines. A cache for both would need callbacks for keys, making, launching and destroying, and
- * would be longer than both.
+ * graphs whose nodes it has set itself and sets anew for each launch. A product's key is a whole
+ * record, and its graph is launched as it was captured. What the two have in common, the eviction
+ * of the least recently used and the count before a graph is made, is some twenty lines. A common
+ * cache would need callbacks for keys, making, launching and destroying, and would be longer than
+ * both.
  */
 #include "worker/submit/product_graph.h"
 
@@ -42,14 +43,14 @@
 struct product_graph {
     struct rec_gemm record;
     struct partition *partition; /* NULL: the whole device */
-    uint32_t times;              /* how often it came, up to GRAPH_AFTER; 0: unused */
-    uint64_t used;               /* graphs->clock when it last came */
+    uint32_t times;              /* how often the record has come, up to GRAPH_AFTER; 0: unused */
+    uint64_t used;               /* graphs->clock when the record last came */
     CUgraphExec exec;            /* NULL: not made */
 };
 
 struct product_graphs {
     struct session *session;
-    uint32_t last; /* index of the record that came last: it or the next one likely comes now */
+    uint32_t last; /* index of the record that came last; that one or the next likely comes now */
     uint64_t clock;
     struct product_graph graph[GRAPHS];
 };
@@ -80,7 +81,7 @@ static void graph_deinit(struct session *session, struct product_graph *graph)
     *graph = (struct product_graph){0};
 }
 
-/* The graph of this record. A new one takes the place of the least recently used one. */
+/* Returns the entry of this record. A new entry replaces the least recently used one. */
 static struct product_graph *graph_find(struct product_graphs *graphs,
                                         const struct rec_gemm *record, struct partition *partition)
 {
@@ -132,7 +133,7 @@ static gs_status exec_instantiate(struct product_graph *graph, const struct algo
     return status;
 }
 
-/* Makes the executable graph. must: also where the session's user may have no more of them. */
+/* Makes the executable graph. must: even if the session's user may have no more graphs. */
 static gs_status exec_make(struct product_graph *graph, const struct algorithm *algorithm,
                            const struct stream *stream, bool must, char *text, size_t size)
 {
@@ -151,7 +152,8 @@ static gs_status exec_make(struct product_graph *graph, const struct algorithm *
     return status;
 }
 
-/* Launches the graph. A launch takes device memory, too; where there is none, the graph goes. */
+/* Launches the graph, which may have to be made first. A launch takes device memory, too; if it
+ * fails, the graph is destroyed. */
 static gs_status graph_go(struct product_graph *graph, const struct algorithm *algorithm,
                           const struct stream *stream, bool must, char *text, size_t size)
 {
@@ -167,8 +169,8 @@ static gs_status graph_go(struct product_graph *graph, const struct algorithm *a
     return driver_trouble(result, text, size);
 }
 
-/* Launches the graph of a product in a partition. Without device memory the stream's other graphs
- * are destroyed, since in a partition a product runs as a graph only. */
+/* Launches the graph of a product in a partition. If device memory is lacking, destroys the
+ * stream's other graphs, since in a partition a product can run only as a graph. */
 static gs_status graph_go_confined(struct product_graph *graph, const struct algorithm *algorithm,
                                    const struct stream *stream, char *text, size_t size)
 {
@@ -211,7 +213,8 @@ gs_status product_graph_launch(struct session *session, struct stream *stream,
     if (graph->times < GRAPH_AFTER)
         return GS_OK;
     *issued = graph_go(graph, algorithm, stream, false, text, size) == GS_OK;
-    if (!*issued) /* the library's call needs no device memory; the record counts anew */
+    /* the library's call needs no device memory; the record counts from the beginning */
+    if (!*issued)
         graph->times = 1;
     return GS_OK;
 }

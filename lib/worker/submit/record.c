@@ -1,11 +1,12 @@
 /*
- * record.c - what a tenant's records may say.
+ * record.c - checks the records that a tenant has written.
  *
- * The worker believes nothing in a ring: it copies a whole record out and checks every field of the
- * copy against what the session has. A record that fails a check comes from a damaged client, since
- * the client library makes the same checks first; it ends that session only.
+ * The worker believes nothing in a ring: it copies a whole record out, and checks every field of
+ * the copy against the session's objects. The client library makes the same checks first, so a
+ * record that fails a check comes from a damaged client; it ends only that session.
  *
- * Reads the session's tables: runs on the session's lane, or in the session's job in progress.
+ * The checks read the session's tables, so they run on the session's lane or in the session's job
+ * in progress.
  */
 #include "worker/submit/record.h"
 
@@ -18,7 +19,8 @@
 #include "worker/texture/array.h"
 #include "worker/texture/tensor_map.h"
 
-/* The clusters that the launch names, into CLUSTER; zeros where it names none. */
+/* Checks the clusters of a launch, and stores those that the launch names in `cluster`; zeros if it
+ * names none. */
 static record_refusal clusters_check(const struct kernel *kernel, const struct rec_launch *r,
                                      const unsigned char *record, uint16_t cluster[3])
 {
@@ -41,8 +43,8 @@ static record_refusal clusters_check(const struct kernel *kernel, const struct r
                : NULL;
 }
 
-/* A tensor map that the session has not made becomes zeros, and leads nowhere. A program may leave
- * one as it is that its kernel does not use. */
+/* Replaces each tensor map that the session has not made by zeros, which lead nowhere. Such a map
+ * is no error: a program may leave a map unset that its kernel does not use. */
 static void maps_check(const struct session *session, const struct kernel *kernel,
                        unsigned char *params)
 {
@@ -54,8 +56,8 @@ static void maps_check(const struct session *session, const struct kernel *kerne
     }
 }
 
-/* Checks grid and block against the device and the kernel; *threads is the block's number of them.
- */
+/* Checks grid and block against the device and the kernel. *threads: the number of threads of the
+ * block. */
 static record_refusal extents_check(const struct kernel *kernel, const struct rec_launch *r,
                                     uint64_t *threads)
 {
@@ -118,8 +120,8 @@ static bool device_range(const struct session *session, uint64_t address, uint64
     return allocations_containing(&session->memory.allocations, address, bytes) != NULL;
 }
 
-/* The block's memory at `offset`, if the block has `bytes` there and the device can reach them;
- * else NULL. */
+/* Returns the block's memory at `offset`, if the block has `bytes` bytes there and the device can
+ * reach them; otherwise NULL. */
 static unsigned char *host_range(const struct session *session, uint32_t block, uint64_t offset,
                                  uint64_t bytes)
 {
@@ -184,9 +186,9 @@ record_refusal record_check_memset(const struct session *session, const struct r
 
 /* ---- 3D copies ------------------------------------------------------------------------------- */
 
-#define PITCH_MAX UINT64_C(0x7fffffff) /* cuMemcpy3D takes no longer rows */
+#define PITCH_MAX UINT64_C(0x7fffffff) /* cuMemcpy3D accepts no longer rows */
 
-/* The bytes from a box's first to its last. Returns false where they are more than any memory. */
+/* Computes the number of bytes from a box's first to its last. Returns false if it overflows. */
 static bool box_bytes(const struct rec_box *box, const struct rec_box_side *side, uint64_t *bytes)
 {
     uint64_t rows;
@@ -197,7 +199,7 @@ static bool box_bytes(const struct rec_box *box, const struct rec_box_side *side
            !__builtin_add_overflow(*bytes, box->width, bytes);
 }
 
-/* What a side of a box is to the driver. */
+/* A side of a box, as the driver describes it. */
 struct box_side {
     CUmemorytype type;
     void *host;

@@ -1,8 +1,8 @@
 /*
  * report.c - launches that are measured for their tenant (gs_launch_report).
  *
- * Such a launch goes between two CUDA events. The main lane looks at the events in each round and
- * writes the result into the session's segment. A launch without a report costs none of this.
+ * Such a launch is issued between two CUDA events. The main lane queries the events in each round
+ * and writes the result into the session's segment. A launch without a report costs none of this.
  */
 #include "worker/submit/report.h"
 
@@ -62,8 +62,8 @@ static void publish(struct session *session, struct report *report)
     const uint32_t there = atomic_load_explicit(&out->id, memory_order_relaxed);
     float milliseconds = 0;
 
-    /* A launch that runs again (GS_ON_FAULT_REPLAY) may have been reported: the client has given
-     * its place to a newer one, or reads it. */
+    /* A launch that runs again (GS_ON_FAULT_REPLAY) may have been reported before: then the client
+     * reads that report, or has given its slot to a newer one. */
     if (there && (int32_t)(there - report->id) >= 0) {
         report->id = 0;
         session->submit.reports_open--;
@@ -84,7 +84,7 @@ static void publish(struct session *session, struct report *report)
 }
 
 /* Publishes the report of a slot, if there is one and its launch has ended. Returns whether the
- * launch goes on. */
+ * launch still runs. */
 static bool slot_poll(struct session *session, uint32_t slot)
 {
     struct report *report = &session->submit.reports[slot];

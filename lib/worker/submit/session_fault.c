@@ -9,7 +9,7 @@
 #include "common/unfinished.h"
 #include "common/util.h"
 
-/* Faults of a user's sessions that are logged: a program may attach and trap without end. */
+/* Limits the faults that are logged per user, because a program may attach and trap without end. */
 static struct log_allowance allowance = LOG_ALLOWANCE(64, 10000000000u);
 
 static void fault_log(const struct session *session, const struct seg_fault *fault)
@@ -30,7 +30,7 @@ static void fault_log(const struct session *session, const struct seg_fault *fau
     log_event_write(&event, LOG_LEVEL_WARNING);
 }
 
-/* The number of launches beyond `launch` that it may be. */
+/* Returns how many launches after `launch` may have caused the fault too. */
 static uint32_t launches_beyond(const struct fault *fault)
 {
     const uint64_t more =

@@ -1,6 +1,6 @@
 /*
- * session_placement.h - where a session's launches run; see placement.c and override.c. The
- * session's lane.
+ * session_placement.h - where a session's launches run; see placement.c and override.c. Belongs to
+ * the session's lane.
  */
 #ifndef GS_WORKER_SUBMIT_SESSION_PLACEMENT_H
 #define GS_WORKER_SUBMIT_SESSION_PLACEMENT_H
@@ -12,14 +12,15 @@ struct partition;
 
 #define AFFINITY_ENTRIES 8u
 
-/* The partition that launches with an affinity of their own used lately: the same affinity is found
- * without a search. An entry is void once a partition has gone since (partition_losses). */
+/* A cached partition for launches with an affinity of their own, so that a recent affinity is found
+ * without a search. An entry is void once any partition has been destroyed since
+ * (partition_losses). */
 struct affinity_entry {
-    struct wire_qos qos; /* its affinity */
+    struct wire_qos qos; /* the affinity */
     struct partition *partition;
     uint64_t losses;
     uint32_t policy; /* worker->policy_count when it was found */
-    /* the headroom level that was left out; HEADROOM_NONE: the entry holds under any policy */
+    /* the headroom level that was subtracted; HEADROOM_NONE: the entry holds under any policy */
     uint32_t level;
 };
 
@@ -27,7 +28,8 @@ struct affinity_entry {
 struct trimmed {
     struct partition *partition; /* held; NULL: the grant itself */
     uint32_t policy;             /* worker->policy_count when it was found */
-    uint64_t again_ns;           /* when it is asked for again, if it is not ready then */
+    /* when the partition is requested again, if it is not ready then */
+    uint64_t again_ns;
 };
 
 struct session_placement {

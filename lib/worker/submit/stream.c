@@ -1,9 +1,9 @@
 /*
  * stream.c - a session's streams and events.
  *
- * A stream number that is used again goes on from the ring positions where its predecessor ended,
- * so that a completion word never goes backwards. A stream gets its CUDA stream at its first use,
- * from the pool or newly made.
+ * When a stream number is used again, the new stream continues from the ring positions where its
+ * predecessor ended, so that a completion word never goes backwards. A stream gets its CUDA stream
+ * at its first use, from the pool or newly made.
  */
 #include "worker/submit/stream.h"
 
@@ -26,7 +26,7 @@
 #include "worker/submit/pool.h"
 #include "worker/submit/product_graph.h"
 
-/* The server memory that an event counts as: about what a driver keeps of it. */
+/* The server memory that is charged for an event: about what a driver keeps of it. */
 #define EVENT_SERVER_BYTES 512u
 
 void stream_grant(const struct session *session, struct stream *stream)
@@ -143,7 +143,7 @@ bool streams_idle(struct session *session)
     return idle;
 }
 
-/* Makes the CUDA event of a slot, which is charged for. */
+/* Makes the CUDA event of a slot, for which the caller has charged the user. */
 static CUresult event_make(struct session *session, uint32_t slot)
 {
     CUevent made = NULL;
@@ -265,7 +265,7 @@ static void create_install(struct job *job)
 
 static void create_work(struct job *job)
 {
-    job->ret[0] = job->index; /* the rest is made at the stream's first use */
+    job->ret[0] = job->index; /* the CUDA stream is made at the stream's first use */
 }
 
 static void destroy_prepare(struct job *job)
@@ -360,7 +360,7 @@ gs_status streams_resume(struct job *job)
         stream->own_cls = note.cls;
         stream->own_priority = note.priority;
         if (stream->open && finished < consumed) {
-            /* `finished` is the tenant's to write, so it is checked. */
+            /* The tenant can write `finished`, so it is checked. */
             if (!job->open.replay || !ring_tail_valid(consumed, finished) || finished % REC_ALIGN)
                 return job_fail(job, GS_ERR_INTERRUPTED,
                                 "work of stream %" PRIu32 " was not finished", i);
@@ -369,7 +369,7 @@ gs_status streams_resume(struct job *job)
             consumed = finished;
         }
         stream->head = stream->issued = stream->signalled = consumed;
-        /* The note may be of what a former worker launched, until the first look. */
+        /* Until the first look, a fault note may be of a launch by a former worker. */
         stream->faults.next_position = consumed;
         if (stream->launches)
             session->submit.unclean |= UINT64_C(1) << i;

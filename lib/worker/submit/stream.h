@@ -1,6 +1,6 @@
 /*
- * stream.h - a session's streams and events; see stream.c. The session's lane, except where a
- * comment says otherwise.
+ * stream.h - a session's streams and events; see stream.c. Called by the session's lane, except
+ * where a comment says otherwise.
  */
 #ifndef GS_WORKER_SUBMIT_STREAM_H
 #define GS_WORKER_SUBMIT_STREAM_H
@@ -11,7 +11,7 @@
 #include "common/ring.h"
 #include "worker/session_parts.h"
 
-/* The ring's memory at a position; the tenant can write there. */
+/* Returns the ring's memory at a position. The tenant can write there. */
 static inline const unsigned char *ring_at(const struct session *session, uint32_t index,
                                            uint64_t position)
 {
@@ -19,8 +19,8 @@ static inline const unsigned char *ring_at(const struct session *session, uint32
            ring_offset(position);
 }
 
-/* The header of the record there. The load is atomic, so that the compiler reads the header once
- * and uses what it has checked. The load of the tail orders it. */
+/* Returns the header of the record at a position. The load is atomic, so that the compiler reads
+ * the header once and uses what was checked. The earlier load of the tail orders it. */
 static inline struct rec_header ring_header(const struct session *session, uint32_t index,
                                             uint64_t position)
 {
@@ -33,65 +33,71 @@ static inline struct rec_header ring_header(const struct session *session, uint3
     return header;
 }
 
-/* Sets the class and priority of the stream's launches by the session's grant. The session's lane,
- * or the job that opens the session. */
+/* Sets the class and priority of the stream's launches from the session's grant. Called by the main
+ * lane. */
 void stream_grant(const struct session *session, struct stream *stream);
-/* Gives a stream its CUDA stream, at its first use. */
+/* Makes the stream's CUDA stream and inflight tracker, at its first use. */
 CUresult stream_make(struct session *session, struct stream *stream);
 
-/* Moves the stream to another context: a lane's, or the primary one (NULL). Returns false when it
- * cannot move now: the device has work of it (streams_idle has found none since), or the pool has
- * no CUDA stream there. */
+/* Moves the stream to another context: a side lane's, or the primary one (NULL). Returns false if
+ * it cannot move now: the device has work of it, as far as the last streams_idle found, or the pool
+ * has no CUDA stream there. */
 bool stream_move(struct session *session, struct stream *stream, struct partition *context);
-/* Moves the stream back to the primary context, where CUDA's events and recorded graphs are, and
- * makes its context current. Returns false while it cannot move. */
+/* Moves the stream back to the primary context, where events, arrays and recorded graphs are, and
+ * makes the stream's context current. Returns false while the stream cannot move. */
 bool stream_primary(struct session *session, struct stream *stream);
 
-/* Whether the device has finished all that was issued on the session's streams. Asks the driver. */
+/* Asks the driver whether the device has finished all work of the session's streams. Clears what
+ * has ended from the accounts. */
 bool streams_idle(struct session *session);
-/* The same by the completion words, which cost nothing to read and which a tenant can falsify: good
- * for deciding when to ask the driver, or for decisions that only cost time. */
+/* Returns the same according to the completion words, which cost nothing to read and which a tenant
+ * can falsify: good for deciding when to ask the driver, and for decisions that only cost time. */
 bool session_seems_idle(const struct session *session);
-/* Whether the session has unfinished work: by its fences, which only the device writes, and by the
- * completion words for work without a fence. */
+/* Returns whether the session has unfinished work, according to its fences, which only the device
+ * writes, and for work without a fence according to the completion words. */
 static inline bool session_unfinished(const struct session *session)
 {
     return session->inflight.awaiting_fence || !session_seems_idle(session);
 }
-/* The same, but the driver is asked where only its tenant's words say that kernels have ended. */
+/* Returns the same, but asks the driver if only words that the tenant can write say that kernels
+ * have ended. */
 static inline bool session_runs(struct session *session)
 {
     return session_unfinished(session) || (session->inflight.by_word && !streams_idle(session));
 }
-/* Whether the device may have work of the session, whatever its tenant has written. */
+/* Returns whether the device may have kernels of the session, whatever its tenant has written, or
+ * other work without a fence according to the completion words. */
 static inline bool session_may_run(const struct session *session)
 {
     return session_unfinished(session) || session->inflight.by_word;
 }
-/* Whether the device may have kernels of the session, whatever its tenant has written. */
+/* Returns whether the device may have kernels of the session, whatever its tenant has written. */
 bool session_has_kernels(const struct session *session);
-/* The streams of which the device may have kernels, whatever the tenant has written, and those with
- * other work by the completion words. */
+/* Returns the streams (bits) of which the device may have kernels, whatever the tenant has written,
+ * or other work according to the completion words. */
 uint64_t session_busy_streams(const struct session *session);
-/* Whether no copy, fill or graph is unfinished, by the tenant's own words. */
+/* Returns whether no copy, memset or graph is unfinished, according to the completion words. */
 bool session_transferred(const struct session *session);
-/* Whether all that runs again is complete, by the tenant's own words. */
+/* Returns whether all work that is run again after a takeover is complete, according to the
+ * completion words. */
 bool session_caught_up(const struct session *session);
-/* The first stream whose completion word says that it is not finished. */
+/* Returns the first busy stream that is not finished according to its completion word; otherwise
+ * the last busy stream, or 0. */
 uint32_t stream_unfinished(const struct session *session);
 
-/* The event of a slot, with a CUDA event, which is made at the first use and charged to the
- * session's user. NULL: the user has no room for it. What waits for the event waits for its stream
- * then, and only its time is not known. */
+/* Returns the event of a slot, with a CUDA event, which is made at the first use and charged to the
+ * session's user. *event is NULL if the user may have no more. A wait for the event then waits for
+ * its stream; only the event's time is not known. */
 CUresult event_slot(struct session *session, uint32_t slot, struct event **event);
 
-/* Makes the streams that the session's journal names, each where a former worker has left it. Fails
- * the job with GS_ERR_INTERRUPTED if one has unfinished work. Service thread. */
+/* Restores the streams that the session's journal lists, each where a former worker has left it.
+ * Fails the job with GS_ERR_INTERRUPTED if a stream has unfinished work that may not be run again.
+ * Called by a service thread. */
 gs_status streams_resume(struct job *job);
-/* Charges the session's user for the streams that are open: at the session's beginning. */
+/* Charges the session's user for the open streams. Called when the session begins. */
 void streams_adopt(struct session *session);
-/* Destroys streams, their executable graphs, and events of a session that has nothing on the
- * device. Service thread. */
+/* Destroys the streams, their executable graphs, and the events of a session that has nothing on
+ * the device. Called by a service thread. */
 void streams_deinit(struct session *session);
 
 #endif
