@@ -1,19 +1,19 @@
 /*
- * algorithm.c - which of cuBLASLt's kernels computes a problem, in how many parts.
+ * algorithm.c - which of cuBLASLt's kernels computes a problem, and in how many parts.
  *
- * The library's heuristic tells, and the answer is kept: the same problem takes the same kernel
+ * The library's heuristic chooses, and the choice is cached: the same problem gets the same kernel
  * whatever else the device does, and a call takes the lane 5 to 10 us instead of up to 80 ms.
  *
- * A kernel that is launched for the first time is loaded, and then all launches wait until the
- * device has finished (bench/results/h200-driver-facts-cublas.txt, 31). So the first call for a
- * problem is captured into a graph that is thrown away, at a quiet moment: that loads the kernels
- * and runs nothing (31cl). The heuristic takes 25 to 80 ms for the first of a type, and nobody
- * waits for it but in tf32, where it loads something too (31l). What f64 and s8 do was not
+ * When a kernel is launched for the first time, the driver loads it, and all launches wait until
+ * the device has finished (bench/results/h200-driver-facts-cublas.txt, 31). So the first call for a
+ * problem is captured, at a quiet moment, into a graph that is thrown away: that loads the kernels
+ * and runs nothing (31cl). The heuristic takes 25 to 80 ms for the first problem of a type, for
+ * which nobody waits, except in tf32, where it loads something, too (31l). f64 and s8 were not
  * measured.
  *
- * Some kernels compute in parts, which they add up in a workspace: without one tf32 had half of the
- * library's rate. The stream that runs the product brings it (workspace.h), or else runs the
- * fastest kernel that needs none.
+ * Some kernels compute a product in parts, which they add up in a workspace: without one, tf32 had
+ * half of the library's rate. The stream that runs the product has the workspace (workspace.h), or
+ * else runs the fastest kernel that needs none.
  */
 #include "worker/blas/algorithm.h"
 
@@ -29,15 +29,15 @@
 
 #define WAYS    4u
 #define BUCKETS 256u /* WAYS algorithms each */
-#define ANSWERS 16   /* of the heuristic, the fastest first */
+#define ANSWERS 16   /* the most answers of the heuristic, the fastest first */
 
-/* A kernel, and how much of a workspace it needs. */
+/* A kernel, and the size of the workspace that it needs. */
 struct choice {
     struct lt_algo algo;
     size_t workspace;
 };
 
-/* Indices of a choice. */
+/* The indices of algorithm.choice. */
 enum { DEVICE, PARTITION, TARGETS };
 enum { ALONE, WITH_WORKSPACE, WORKSPACES };
 
@@ -45,8 +45,8 @@ struct algorithm {
     struct problem problem;
     lt_desc desc;
     lt_layout a, b, c;
-    /* the fastest on the whole device, and the fastest of those that any partition can run; of all,
-     * and of those without a workspace */
+    /* the fastest on the whole device, and the fastest that runs in any partition; each of the
+     * kernels that need no workspace, and of all kernels */
     struct choice choice[TARGETS][WORKSPACES];
     uint64_t used; /* kept.clock when it was last found */
 };
@@ -56,7 +56,7 @@ static struct {
     uint64_t clock;
 } kept;
 
-/* One bit for each enum rec_gemm_compute of which an algorithm has been chosen. */
+/* A bit for each enum rec_gemm_compute for which an algorithm has been chosen. */
 static _Atomic uint32_t chosen_before;
 
 /* ---- Making ---------------------------------------------------------------------------------- */
@@ -146,9 +146,9 @@ static int described(struct algorithm *made)
     return result == LT_SUCCESS ? layout_make(&made->c, p->output, p->m, p->n, p, 2) : result;
 }
 
-/* Whether the algorithm runs on any partition. The blocks of a cluster run on one part of the
- * device at once, of which a partition may have few SMs: clusters of eight were refused on 64 SMs
- * (35). The two SMs of a group belong together. */
+/* Returns whether the algorithm runs in any partition. The blocks of a cluster run on one part of
+ * the device at the same time, and a partition may have few SMs of each part: clusters of eight
+ * were refused on 64 SMs (35). The two SMs of a group belong to the same part. */
 static bool fits_partitions(const struct lt_algo *algo)
 {
     uint16_t shape = LT_CLUSTER_AUTO;
@@ -156,13 +156,13 @@ static bool fits_partitions(const struct lt_algo *algo)
 
     if (lt->cublasLtMatmulAlgoConfigGetAttribute(algo, LT_CONFIG_CLUSTER_SHAPE, &shape,
                                                  sizeof(shape), &written))
-        return true; /* a library that knows no clusters */
+        return true; /* the library has no clusters */
     return shape == LT_CLUSTER_AUTO || shape == LT_CLUSTER_1 || shape == LT_CLUSTER_2X1 ||
            shape == LT_CLUSTER_1X2;
 }
 
-/* Takes the first algorithms that the problem can have: those for both targets, since a session's
- * grant may change between two products. */
+/* Takes the first usable answer for each target; both are needed, since a session's grant may
+ * change between two products. */
 static int taken(struct algorithm *made, unsigned room, const struct lt_heuristic *answers,
                  int count)
 {
@@ -211,14 +211,15 @@ static int asked(struct algorithm *made, unsigned room, lt_preference preference
     return result == LT_SUCCESS ? taken(made, room, answers, found) : result;
 }
 
-/* Lets products do without a workspace wherever they run. */
+/* Makes products run without a workspace on both targets. */
 static void choose_alone(struct algorithm *made)
 {
     for (unsigned target = 0; target < TARGETS; target++)
         made->choice[target][WITH_WORKSPACE] = made->choice[target][ALONE];
 }
 
-/* A problem must have an algorithm without a workspace, since its stream may get none. */
+/* Chooses the kernels. A problem must have one that needs no workspace, since its stream may get
+ * none. */
 static int picked(struct algorithm *made)
 {
     lt_preference preference = NULL;
@@ -233,7 +234,7 @@ static int picked(struct algorithm *made)
     return result;
 }
 
-/* As the library reads it on the host. */
+/* A scalar, as the library reads it on the host. */
 union scalar {
     double f64;
     float f32;
@@ -247,7 +248,7 @@ static union scalar scalar_of(uint64_t bits, uint32_t compute)
     memcpy(&value, &bits, sizeof(value));
     if (compute == REC_COMPUTE_F64)
         return (union scalar){.f64 = value};
-    if (compute == REC_COMPUTE_S32) /* any other is a device address */
+    if (compute == REC_COMPUTE_S32) /* one that is not whole is unused: a device address */
         return (union scalar){.s32 = rec_gemm_whole(value) ? (int32_t)value : 0};
     return (union scalar){.f32 = (float)value};
 }
@@ -273,7 +274,7 @@ size_t algorithm_workspace(const struct algorithm *algorithm, bool partition)
     return algorithm->choice[partition ? PARTITION : DEVICE][WITH_WORKSPACE].workspace;
 }
 
-/* The fastest that the workspace is enough for. */
+/* Returns the fastest kernel for which the workspace suffices. */
 static const struct choice *choice_for(const struct algorithm *algorithm, bool partition,
                                        const struct workspace *workspace)
 {
@@ -309,7 +310,7 @@ static gs_status captured(const struct algorithm *algorithm, const struct choice
 
 bool algorithm_choice_loads(const struct problem *problem)
 {
-    /* acquire: pairs with the release of the thread that has chosen the first */
+    /* acquire: pairs with the release in algorithm_choose */
     return problem->compute != REC_COMPUTE_F32 &&
            !(atomic_load_explicit(&chosen_before, memory_order_acquire) & 1u << problem->compute);
 }
@@ -341,7 +342,7 @@ gs_status algorithm_choose(const struct problem *problem, struct algorithm **cho
     return GS_OK;
 }
 
-/* Loads one choice, unless it is the same as one before it. */
+/* Loads the kernel of one choice, unless an earlier choice has the same. */
 static gs_status choice_load(const struct algorithm *algorithm, const struct choice *choice,
                              const struct rec_gemm *record, CUdeviceptr workspace, CUstream stream,
                              char *text, size_t size)
@@ -369,7 +370,7 @@ static gs_status choices_load(const struct algorithm *algorithm, const struct re
     return status;
 }
 
-/* A call of a choice with a workspace names one, even where it is only captured. */
+/* A call of a kernel that needs a workspace has to pass one, even where it is only captured. */
 gs_status algorithm_load(struct algorithm *algorithm, const struct rec_gemm *record,
                          CUstream stream, char *text, size_t size)
 {

@@ -31,7 +31,7 @@ enum lt_pointer_mode { LT_POINTER_MODE_HOST = 0, LT_POINTER_MODE_DEVICE = 1 };
 enum lt_desc_attribute { LT_DESC_POINTER_MODE = 2, LT_DESC_TRANSA = 3, LT_DESC_TRANSB = 4 };
 enum lt_layout_attribute { LT_LAYOUT_BATCH_COUNT = 5, LT_LAYOUT_STRIDE = 6 };
 enum lt_config_attribute { LT_CONFIG_CLUSTER_SHAPE = 8 };
-/* Blocks of a cluster: as the kernel has it, one, two in a row, two in a column. */
+/* The blocks of a cluster: the kernel's default, one, two in a row, two in a column. */
 enum lt_cluster_shape {
     LT_CLUSTER_AUTO = 0,
     LT_CLUSTER_1 = 2,
@@ -51,7 +51,8 @@ typedef struct lt_desc_opaque *lt_desc;
 typedef struct lt_layout_opaque *lt_layout;
 typedef struct lt_preference_opaque *lt_preference;
 
-/* Which kernel, in how many parts; a value that may be kept and copied. */
+/* A kernel of the library, and into how many parts it splits the product; a value that may be kept
+ * and copied. */
 struct lt_algo {
     uint64_t data[8];
 };

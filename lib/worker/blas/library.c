@@ -16,8 +16,8 @@ const struct library *const lt = &table;
 
 static struct {
     pthread_mutex_t lock;
-    bool tried;       /* under the lock, as the two below */
-    gs_status status; /* of the first load */
+    bool tried;       /* protected by the lock, as the next two */
+    gs_status status; /* the result of the first load */
     char text[160];
     _Atomic(lt_handle) handle;
 } library = {.lock = PTHREAD_MUTEX_INITIALIZER};
@@ -29,7 +29,7 @@ static const char *setting(void)
     return set && *set ? set : "none";
 }
 
-/* NULL: any of the known sonames. */
+/* Returns the path that is set; NULL: any of the known sonames. */
 static const char *path_wanted(void)
 {
     return strcmp(setting(), "auto") != 0 ? setting() : NULL;
@@ -40,13 +40,13 @@ bool library_excluded(void)
     return strcmp(setting(), "none") == 0;
 }
 
-/* False: no library is to be used. */
+/* Returns whether a library is to be used for this device. */
 static bool library_wanted(void)
 {
     return path_wanted() ? !library_excluded() : worker->machine_code;
 }
 
-/* RTLD_LOCAL: no symbol of it may take another's place. */
+/* Loads the library; NULL: there is none. RTLD_LOCAL: its symbols replace no others. */
 static void *library_open(void)
 {
     static const char *const sonames[] = {"libcublasLt.so.13", "libcublasLt.so.12"};
@@ -124,7 +124,7 @@ gs_status library_start(char *text, size_t size)
         snprintf(text, size, "cublasLtCreate: cuBLAS status %d", result);
         return GS_ERR_NOT_SUPPORTED;
     }
-    /* release: publishes the table too; pairs with library_handle */
+    /* release: publishes the table, too; pairs with library_handle */
     atomic_store_explicit(&library.handle, handle, memory_order_release);
     return GS_OK;
 }

@@ -4,13 +4,13 @@
 #include <stdbool.h>
 #include <string.h>
 
-#define SIZE_MOST  INT32_MAX /* of m, n, k and batch: what all of cuBLAS' kernels can have */
+#define SIZE_MOST  INT32_MAX /* of m, n, k and batch: the limit of all of cuBLAS' kernels */
 #define LD_MOST    (INT64_C(1) << 40) /* no memory has longer columns */
-#define ALIGN_MOST 256u               /* what cuBLAS takes for granted of an allocation */
+#define ALIGN_MOST 256u               /* the alignment that cuBLAS assumes for an allocation */
 #define ALIGN_FINE 16u /* the widest access: more makes no difference below ALIGN_MOST */
 
-/* The combinations that cuBLASLt has algorithms for: of s8 where leading dimensions and addresses
- * are multiples of 4, of the others at every size and alignment. */
+/* The combinations of types for which cuBLASLt has algorithms: for s8 if leading dimensions and
+ * addresses are multiples of 4, for the others at every size and alignment. */
 static const struct types {
     uint32_t inputs, output, compute, input_bytes, output_bytes, scalar_bytes;
 } types_table[] = {
@@ -30,7 +30,8 @@ static const struct types *types_find(const struct rec_gemm *r)
     return NULL;
 }
 
-/* In s32 a number that is none would have no meaning. */
+/* Checks the scalars' values: in s32 they must be whole numbers of 32 bits, others have no meaning.
+ */
 static bool scalars_right(const struct rec_gemm *r)
 {
     double alpha, beta;

@@ -5,7 +5,7 @@
 
 #include "worker/memory/device_memory.h"
 
-/* The size that it grows to: it doubles, since each size is a piece. */
+/* Returns the size to which a workspace grows: a power of two, since each growth is a piece. */
 static uint64_t size_for(uint64_t bytes)
 {
     uint64_t size = worker->granularity;

@@ -38,7 +38,7 @@ static bool table_fill(void *library, char *text, size_t text_size)
     return true;
 }
 
-/* Loads one library and makes sure that it has a device. The library stays loaded until the process
+/* Loads one library, and checks that it has a device. The library stays loaded until the process
  * ends. */
 static bool library_open(const char *path, char name[32], char *text, size_t text_size)
 {
@@ -65,7 +65,7 @@ static bool library_open(const char *path, char name[32], char *text, size_t tex
     return true;
 }
 
-/* The software device lies beside the installed or built server: BIN/../lib. */
+/* The software device's library lies beside the installed or built server: BIN/../lib. */
 static void soft_path(char *path, size_t size)
 {
     char self[PATH_MAX];
@@ -82,8 +82,8 @@ static void soft_path(char *path, size_t size)
 
 static bool soft;
 
-/* Says why "auto" means the software device. A machine without a driver is told from one whose
- * driver does not work, which its operator will want to mend. */
+/* Writes why "auto" chose the software device. A machine without a driver is told from one whose
+ * driver does not work, which its operator will want to repair. */
 static void fallback_describe(const char *reason, char *text, size_t size)
 {
     if (strstr(reason, "libcuda.so.1: cannot open"))

@@ -1,10 +1,10 @@
 /*
  * driver.h - the CUDA driver, as one table of entry points filled by dlsym.
  *
- * Everything the worker wants from a device goes through the table behind `cu`. Its entries are
- * those of libcuda.so.1, or of the software device, which exports the same names. Only driver_open
- * writes the table, once, before any thread starts. The pointer is constant and in a cache line
- * that every call reads, so going through it costs one load that always hits.
+ * All calls of the worker to a device go through the table behind `cu`. Its entries are those of
+ * libcuda.so.1, or of the software device, which exports the same names. Only driver_open writes
+ * the table, once, before any thread starts. The pointer is constant and in a cache line that every
+ * call reads, so going through it costs one load that always hits.
  */
 #ifndef GS_WORKER_DRIVER_DRIVER_H
 #define GS_WORKER_DRIVER_DRIVER_H
@@ -18,24 +18,25 @@
 struct driver {
 #define DRIVER_MEMBER(name, args) CUresult(*name) args;
     CUDA_ABI_FUNCTIONS(DRIVER_MEMBER)
-    /* NULL in a driver that lacks it */
+    /* entries that are NULL in a driver without them */
     CUDA_ABI_OPTIONAL_FUNCTIONS(DRIVER_MEMBER)
 #undef DRIVER_MEMBER
 };
 
 extern const struct driver *const cu;
 
-/* Loads the driver of this kind: "cuda", "soft", or "auto", which means CUDA where CUDA has a
- * device, else the software device. Fills name with the library and its version, for people. text:
- * false: why there is no driver; true: why "auto" meant the software device, else "". */
+/* Loads the driver of this kind: "cuda", "soft", or "auto", which means CUDA if CUDA has a device,
+ * else the software device. Fills name with the library and its version, for people. text: on
+ * false, why there is no driver; on true, why "auto" chose the software device, else "". */
 bool driver_open(const char *kind, char name[32], char *text, size_t text_size);
 
-/* Whether the driver loads machine code of NVIDIA's devices. The software device runs PTX alone. */
+/* Returns whether the driver loads machine code for NVIDIA's devices. The software device runs PTX
+ * only. */
 bool driver_takes_machine_code(void);
 
-/* A driver call is written DRV(cuName, args...), which notes a failure and the call's name, per
- * thread; or DRV_MUST (lost.h), where only a lost context makes it fail, or DRV_ASK, where its
- * result is an answer. */
+/* A driver call is written DRV(cuName, args...), which notes a failure and the call's name, for
+ * each thread; or DRV_MUST (lost.h), for a call that only fails when the context is lost; or
+ * DRV_ASK (lost.h), for a call whose failure is an answer. */
 #define DRV(function, ...) driver_note(#function, cu->function(__VA_ARGS__))
 
 void driver_failed(const char *function, CUresult result);
@@ -51,10 +52,10 @@ static inline CUresult driver_note(const char *function, CUresult result)
  * CUDA_ERROR_OUT_OF_MEMORY". */
 void driver_describe(char *text, size_t size);
 
-/* The status that a tenant gets for a call with this result. */
+/* Returns the status that a tenant gets for a call with this result. */
 gs_status driver_status(CUresult result);
 
-/* Whether the result says that the context is lost, so that every later call fails too. */
+/* Returns whether the result says that the context is lost, so that every later call fails, too. */
 bool driver_fatal(CUresult result);
 
 #endif

@@ -1,5 +1,5 @@
-/* driver_error.c - failures of driver calls, for driver.h: which call failed last, and what its
- * result means. */
+/* driver_error.c - failures of driver calls, for driver.h: the last call that failed on each
+ * thread, and the meaning of its result. */
 #include <stdio.h>
 
 #include "worker/driver/driver.h"

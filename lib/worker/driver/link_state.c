@@ -5,7 +5,7 @@
 
 static struct {
     pthread_mutex_t lock;
-    uint32_t slots;                           /* the slots from this one on have never been used */
+    uint32_t slots;                           /* this slot and higher ones have never been used */
     struct link_session slot[LINK_SLOTS_MAX]; /* state 0: empty */
 } known = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
@@ -37,7 +37,7 @@ void link_heard(const struct link_message *message)
     pthread_mutex_unlock(&known.lock);
 }
 
-/* Notes an answer. Under the lock. */
+/* Notes an answer of the worker's. The caller holds the lock. */
 static void answer_note(struct link_session *slot, const struct link_message *message)
 {
     if (message->op == LINK_OPENED) {

@@ -46,7 +46,8 @@ void lost_lane(void)
 
 bool lost_pending(void)
 {
-    /* seq_cst: after waker_doze; and the result and the text, with device_lost */
+    /* seq_cst: orders the load after waker_doze, and pairs with the store in give_up, for the
+     * result and the text */
     return atomic_load(&lost.pending);
 }
 
@@ -86,7 +87,7 @@ const char *lost_text(void)
     return lost.text;
 }
 
-/* Says what ended the context, and which driver call showed it. */
+/* Describes what ended the context, and which driver call showed it. */
 static void describe(char *text, size_t size, CUresult result)
 {
     const char *why = NULL;
@@ -110,7 +111,7 @@ static _Noreturn void give_up(CUresult result, uint32_t evicted, const char *tex
 {
     static const uint64_t one = 1;
 
-    /* The control thread, which finds whom to blame, cannot wait for itself. */
+    /* The control thread, which would find the session to blame, cannot wait for itself. */
     if (pthread_equal(pthread_self(), lost.control)) {
         const struct link_blame blame = {.slot = lost.evicted, .fatal.kind = GS_FAULT_EVICTED};
 
@@ -121,7 +122,7 @@ static _Noreturn void give_up(CUresult result, uint32_t evicted, const char *tex
         lost.result = result;
         lost.evicted = evicted;
         snprintf(lost.text, sizeof(lost.text), "%s", text);
-        /* Where the worker is starting, no session exists that could be blamed. */
+        /* While the worker starts, no session exists that could be blamed. */
         if (atomic_load(&lost.lanes) == 0)
             worker_end(result, lost.text, NULL, false);
         atomic_store(&lost.pending, true);

@@ -2,12 +2,12 @@
  * prewake.c - pre-wake: threads are woken before there is work for them.
  *
  * A grant passes from the supervisor through the control thread, the main lane and, where its
- * partition has yet to be made, the quiet service thread. A thread that has slept needs 100 to 300
- * us to wake up (cpus.h), so three wake-ups one after the other take as long as making the
- * partition. Hence the first thread to know of a grant wakes the later ones, and these wait awake
- * for PREWAKE_NS. A tenant tells the main lane before it asks the supervisor; the control thread
- * tells the others before it makes a job of a message. Pre-wake is used only where CPUs are to
- * spare, and only latency depends on it.
+ * partition has yet to be made, the quiet thread. A thread that has slept needs 100 to 300 us to
+ * wake up (cpus.h), so three wake-ups one after the other take as long as making the partition.
+ * Hence the first thread that learns of a grant wakes the later ones, and these stay awake for
+ * PREWAKE_NS. A tenant tells the main lane before it asks the supervisor; the control thread tells
+ * the others before it turns a message into a job. Pre-wake is used only where the machine has CPUs
+ * to spare, and affects only latency.
  *
  * A tenant that announces grants and asks for none keeps three threads awake for a tenth of the
  * time.
@@ -34,7 +34,7 @@ static struct {
     bool enabled;
     int link;                                   /* eventfd */
     _Atomic uint64_t until_ns[PREWAKE_TARGETS]; /* each target stays awake until then */
-    /* since when an announced grant has not come; 0: none is announced */
+    /* the time of an announcement whose grant has not come; 0: no such announcement */
     _Atomic uint64_t announced_ns;
 } prewake_state = {.link = -1};
 
@@ -94,8 +94,8 @@ void prewake_grant(uint64_t now)
         prewake(who);
 }
 
-/* Another grant often follows as soon as this one holds, so the control thread stays awake for
- * NEXT_NS. */
+/* Another grant often follows as soon as this one is in force, so the control thread stays awake
+ * for NEXT_NS. */
 void prewake_grant_met(void)
 {
     atomic_store_explicit(&prewake_state.announced_ns, 0, memory_order_relaxed);

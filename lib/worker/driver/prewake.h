@@ -17,17 +17,17 @@ bool prewake_init(void);
 /* Wakes the target, which will have work soon; the target then stays awake for a millisecond. Any
  * thread. */
 void prewake(enum prewake_target who);
-/* The awaited work has come: the target need not stay awake for it any longer. The target
- * itself. */
+/* Ends the target's pre-wake, because the awaited work has come. Called by the target itself. */
 void prewake_met(enum prewake_target who);
 /* Pre-wakes all targets, because a tenant says that it is about to ask for another grant. `now` is
  * clock_ns(). Main lane. */
 void prewake_grant(uint64_t now);
 /* Notes that a grant has come. Control thread. */
 void prewake_grant_met(void);
-/* Whether the target is to stay awake. Any thread. */
+/* Returns whether the target is to stay awake at the time `now`. Any thread. */
 bool prewake_pending(enum prewake_target who, uint64_t now);
-/* A descriptor for poll(), readable when the control thread is to wake up; -1: none is needed. */
+/* Returns a descriptor for poll(), readable when the control thread is to wake up; -1: pre-wake is
+ * off. */
 int prewake_descriptor(void);
 
 #endif

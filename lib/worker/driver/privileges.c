@@ -1,21 +1,21 @@
 /*
- * privileges.c - what the worker gives up at its start, and what it keeps:
- *   - user      root's worker becomes the user that $GSHARE_WORKER_USER names, else "gshare" where
+ * privileges.c - which privileges the worker gives up at its start, and which it keeps:
+ *   - user      root's worker becomes the user that $GSHARE_WORKER_USER names, else "gshare" if
  *               there is one; else it stays root's, who may write root's files
  *   - CAP_IPC_OWNER   kept by a worker that has become another user, to attach the segments of
  *               sessions, which belong to their tenants and were made by root. Root's own worker
  *               attaches them as their maker
- *   - all other capabilities   dropped, the bounding set too. The device nodes are everybody's or
- *               their group's (the driver opens some of them late); memory for the device is pinned
- *               without CAP_IPC_LOCK; and the lanes' priority needs no CAP_SYS_NICE once
- *               RLIMIT_NICE allows it. Where root may not raise that limit, as in many containers,
- *               the worker keeps CAP_SYS_NICE if it has it
- *   - new privileges   none by a program that is executed
- *   - core dumps, ptrace, /proc/PID/mem   none, so that nobody of the same user reads tenants' data
- *               here
- *   - descriptors   those that the supervisor's parent left open
+ *   - all other capabilities   dropped, also from the bounding set. The device nodes are
+ *               everybody's or their group's (the driver opens some of them late); memory for the
+ *               device is pinned without CAP_IPC_LOCK; and the lanes' priority needs no
+ *               CAP_SYS_NICE once RLIMIT_NICE allows it. Where root may not raise that limit, as
+ *               in many containers, the worker keeps CAP_SYS_NICE if it has it
+ *   - new privileges   no program that is executed gets any
+ *   - core dumps, ptrace, /proc/PID/mem   disabled, so that no other process of the same user reads
+ *               tenants' data here
+ *   - descriptors   closed, where the supervisor's parent left them open
  *
- * Raw system calls, because the C library has no capset.
+ * The code uses raw system calls, because the C library has no capset.
  */
 #include "worker/driver/privileges.h"
 
@@ -48,8 +48,8 @@ static bool failed(char *text, size_t size, const char *what)
     return false;
 }
 
-/* The driver makes missing device nodes by a program that is root's (nvidia-modprobe), which it
- * cannot any more when the privileges have gone. So a child initialises the driver first. */
+/* Has a child initialise the driver first, if device nodes are missing: the driver makes these by a
+ * program of root's (nvidia-modprobe), which it cannot do once the privileges are dropped. */
 static void nodes_make(const char *kind)
 {
     if (!strcmp(kind, "soft") || access("/dev/nvidia-uvm", F_OK) == 0)
@@ -67,7 +67,7 @@ static void nodes_make(const char *kind)
         waitpid(child, NULL, 0);
 }
 
-/* Returns the capability that stands for a limit which could not be raised. */
+/* Sets the limits. Returns the capability to keep in place of a limit that could not be raised. */
 static uint64_t limits_set(void)
 {
     const struct rlimit no_core = {0, 0}, nice = {20 - NICE_LEAST, 20 - NICE_LEAST};
@@ -89,7 +89,7 @@ void descriptors_close_but(int descriptor)
     syscall(SYS_close_range, (unsigned)descriptor + 1, ~0u, 0);
 }
 
-/* The user to become; NULL: none. False: $GSHARE_WORKER_USER names none. */
+/* Finds the user to become; NULL: none. False: $GSHARE_WORKER_USER names no user. */
 static bool user_find(const struct passwd **user, char *text, size_t size)
 {
     const char *name = getenv("GSHARE_WORKER_USER");
@@ -112,14 +112,15 @@ static bool user_become(const struct passwd *user, char *text, size_t size)
         setresuid(user->pw_uid, user->pw_uid, user->pw_uid))
         return failed(text, size, "becoming another user");
     setenv("HOME", user->pw_dir, 1);
-    /* The change of user has cleared this setting. A supervisor that ended meanwhile has left a
-     * closed link. */
+    /* The change of user has cleared this setting. A supervisor that ended meanwhile is noticed by
+     * its closed link. */
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     return true;
 }
 
-/* Before the user changes, which takes CAP_SETPCAP away. Other users than root do not have it, and
- * no program that they execute can gain capabilities either. */
+/* Drops the bounding set. Called before the user changes, which takes CAP_SETPCAP away. Users other
+ * than root do not have that capability, and no program that they execute can gain capabilities
+ * either. */
 static void bounding_set_drop(void)
 {
     for (int cap = 0; prctl(PR_CAPBSET_READ, cap) >= 0; cap++)
@@ -127,7 +128,7 @@ static void bounding_set_drop(void)
     prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
 }
 
-/* Keeps the capabilities of `keep` that the process has. */
+/* Keeps those capabilities of `keep` that the process has, and drops all others. */
 static bool capabilities_set(uint64_t keep, char *text, size_t size)
 {
     struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
@@ -145,7 +146,7 @@ static bool capabilities_set(uint64_t keep, char *text, size_t size)
     return true;
 }
 
-/* The last steps, for whoever drops its privileges. */
+/* The last steps of dropping privileges, for the worker and for its children. */
 static bool privileges_seal(uint64_t keep, char *text, size_t size)
 {
     if (!capabilities_set(keep, text, size))

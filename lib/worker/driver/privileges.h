@@ -1,6 +1,6 @@
 /*
- * privileges.h - the worker gives up what it does not need, before it compiles and runs anything of
- * a tenant's; see privileges.c.
+ * privileges.h - the worker's privileges, which it gives up as far as it does not need them, before
+ * it compiles and runs anything of a tenant's; see privileges.c.
  */
 #ifndef GS_WORKER_DRIVER_PRIVILEGES_H
 #define GS_WORKER_DRIVER_PRIVILEGES_H
@@ -8,16 +8,17 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Closes all descriptors that are not the worker's. To be called before it opens any. */
+/* Closes all descriptors that the supervisor has not given to the worker. Called before the worker
+ * opens any. */
 void descriptors_close(void);
-/* Closes all descriptors but those for messages (0 to 2) and this one. */
+/* Closes all descriptors except those for messages (0 to 2) and `descriptor`. */
 void descriptors_close_but(int descriptor);
-/* Gives up all but the user: for a child that handles the user's files. False, with a text: it must
- * not go on. */
+/* Gives up everything but the user, in a child that handles the user's files. False, with a text:
+ * the child must not go on. */
 bool privileges_drop_all(char *text, size_t size);
-/* To be called before any thread is started, since each thread has privileges of its own, and after
- * the opening of what only the supervisor's user may open. kind: of the device, as --device has it.
- * False, with a text: the worker must not go on. */
+/* Gives up the worker's privileges. Called before any thread is started, since each thread has its
+ * own privileges, and after the files that only the supervisor's user may open were opened. kind:
+ * the device's, as --device has it. False, with a text: the worker must not go on. */
 bool privileges_drop(const char *kind, char *text, size_t size);
 
 #endif

@@ -11,12 +11,13 @@
 /* Sends a message, with a file descriptor; -1: without one. */
 void link_send(const struct link_message *message, int descriptor);
 
-/* Waits for the supervisor to end the process. */
+/* Waits until the supervisor kills the process or closes the link, and then ends the process. */
 _Noreturn void link_await_end(void);
 
-/* Tells the supervisor that the device is lost and why, and ends the process. blame holds slot,
- * stream, position and kernel of the session at fault; NULL: no session is known to be at fault.
- * `at_rest`: as in struct link_fatal; the supervisor chooses when the process ends. */
+/* Tells the supervisor that the device is lost and why, and ends the process. blame has the session
+ * at fault: its slot, and the stream, position and kernel in `fatal`; NULL: no session is known to
+ * be at fault. `at_rest`: as in struct link_fatal; the process then ends when the supervisor
+ * chooses. */
 struct link_blame {
     uint32_t slot;
     struct link_fatal fatal;

@@ -30,7 +30,7 @@ void waker_wake(struct waker *waker)
 
 void waker_doze(struct waker *waker)
 {
-    /* seq_cst: orders the store before the sleeper's look for work; pairs with waker_wake */
+    /* seq_cst: orders the store before the sleeper's check for work; pairs with waker_wake */
     atomic_store(&waker->asleep, true);
 }
 

@@ -16,21 +16,22 @@ struct waker {
     _Atomic bool asleep;
 };
 
-/* Returns false when no descriptor is left. */
+/* Initializes the waker. Returns false when no descriptor is left. */
 bool waker_init(struct waker *waker);
 /* Ends the thread's sleep. Any thread, after it has stored what the sleeper is to see. */
 void waker_wake(struct waker *waker);
-/* Called by the thread itself before it looks for work and sleeps. Either the look finds what
+/* Called by the thread itself before it checks for work and sleeps. Either the check finds what
  * another thread has stored, or the other thread sees `asleep` and wakes the sleeper. */
 void waker_doze(struct waker *waker);
 /* Called by the thread itself when it is awake again. */
 void waker_up(struct waker *waker);
 
-/* The main lane's waker. Any thread. */
+/* Returns the main lane's waker. Any thread. */
 struct waker *dispatch_waker(void);
 void dispatch_wake(void);
 
-/* Counts the jobs for the service thread of quiet moments, and wake-ups without a job. */
+/* Returns the semaphore that counts jobs for the service thread of quiet moments, and its wake-ups
+ * without a job. */
 sem_t *quiet_semaphore(void);
 /* Wakes the service thread of quiet moments, which will have a job soon (prewake.h). Any thread. */
 void service_wake_quiet(void);

@@ -28,23 +28,24 @@
 #include "worker/driver/lost.h"
 #include "worker/driver/supervisor_link.h"
 
-/* What exists once for the whole worker. */
+/* The state that exists once for the whole worker. */
 struct worker {
     CUdevice device;
     CUcontext context;
     struct link_device info;
-    uint64_t granularity; /* of cuMemCreate */
+    uint64_t granularity; /* granularity of cuMemCreate */
     bool machine_code;    /* the driver loads it; the software device runs PTX only */
     /* Device memory that the driver keeps when it destroys a green context; 0: none. */
     uint64_t partition_lost;
     struct link_policy policy;
-    uint32_t policy_count; /* counts the policies so far; at least 1 */
+    uint32_t policy_count; /* how many policies there have been; at least 1 */
 };
 
-/* Every folder reads it. The pointer is constant, as that to the driver's table (driver.h). */
+/* The worker's state, which every folder reads. The pointer is constant, as the driver table's
+ * (driver.h). */
 extern const struct worker *const worker;
 
-/* The same, to be filled at the start, before any other thread runs. */
+/* Returns the state for writing, to be filled at the start, before any other thread runs. */
 struct worker *worker_begin(void);
 /* Sets another policy. Every lane reads the policy, so the main lane sets it while no other lane
  * has a session. */

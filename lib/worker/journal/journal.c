@@ -1,11 +1,12 @@
 /*
  * journal.c - see journal.h.
  *
- * The file is a header and a log of entries, in units of 64 bytes from the log's beginning on.
- * Entries are appended, and valid once the header's extent includes them; one that is dropped is
- * marked so. When a third of the log is dropped, the valid entries are copied behind or before the
- * log, and one store of the extent makes the copy the log. What is not the log gives its memory
- * back: a session is charged for what is in its journal, not for the file.
+ * The file is a header and a log of entries, in units of 64 bytes from the log's beginning. Entries
+ * are appended, and become valid once the header's extent includes them; a removed entry is marked
+ * so. When a third of the log is removed entries, the valid ones are copied behind the log, or to
+ * the file's beginning before it, and one store of the extent makes the copy the log. The file's
+ * memory outside of the log is freed: a session is charged for what its journal contains, not for
+ * the file.
  */
 #include "worker/journal/journal.h"
 
@@ -23,17 +24,18 @@
 #define UNIT           64u
 #define PAGE           UINT64_C(4096)
 #define MAGIC          UINT64_C(0x34306c6e72756a67) /* "gjurnl04" */
-#define HEADER         4096u                        /* bytes of the file before the log */
-#define FIRST_BYTES    12288u                       /* of the log */
+#define HEADER         4096u                        /* bytes of the file, before the log */
+#define FIRST_BYTES    12288u                       /* of a new log */
 #define BYTES_MAX      (UINT64_C(1) << 30)
-#define COMPACT_UNITS  1024u /* fewer units of dropped entries are left where they are */
-/* More are not kept: to take two million up takes a second or two, in which all others wait. */
+#define COMPACT_UNITS  1024u /* with fewer units of removed entries, the log is not compacted */
+/* The most entries: to restore two million takes a second or two, in which all other sessions wait.
+ */
 #define ENTRIES_MAX    (1u << 21)
-#define ENTRIES_PROMPT 4096u /* fewer are taken up in some milliseconds */
+#define ENTRIES_PROMPT 4096u /* fewer are restored in some milliseconds */
 
 struct header {
     uint64_t magic;
-    /* The first unit of the log in the lower half, the one after its last in the upper half. */
+    /* The log's first unit in the lower half, the unit after its last in the upper half. */
     _Atomic uint64_t extent;
     _Atomic uint32_t incomplete;
     uint32_t reserved;
@@ -47,15 +49,16 @@ static_assert(sizeof(struct header) <= HEADER, "the log lies behind the header")
 
 struct journal {
     int descriptor;
-    uint32_t uid;          /* of the session's user, for the log */
-    uint64_t session;      /* its number, for the log */
-    struct header *header; /* stays where it is: lanes write positions while the log grows */
+    uint32_t uid;          /* the session's user, for log messages */
+    uint64_t session;      /* the session's number, for log messages */
+    struct header *header; /* mapped by itself: lanes write positions while the log grows */
     unsigned char *log;
-    uint64_t bytes;   /* of the log's mapping */
-    uint64_t dropped; /* units of the log that are no longer valid */
-    uint64_t entries; /* that are valid */
-    /* The index: open addressing, a power of two. A slot is 1 + the unit of an entry, or 0: free.
-     * The slot of a dropped entry stays, as a step on the way to others. */
+    uint64_t bytes;   /* size of the log's mapping */
+    uint64_t dropped; /* units of removed entries in the log */
+    uint64_t entries; /* valid entries */
+    /* The index: a hash table with open addressing; its capacity is a power of two. A slot is 1 +
+     * the unit of an entry, or 0: free. The slot of a removed entry stays, so that a search goes on
+     * past it. */
     uint32_t *slots;
     uint32_t capacity, used;
 };
@@ -99,14 +102,15 @@ static bool file_map(struct journal *journal, uint64_t bytes)
     return journal->header && journal->log;
 }
 
-/* Takes memory for so many bytes of log from `from` on. It is taken beforehand: a page that could
- * not be had later would end the worker by SIGBUS. */
+/* Allocates memory for `bytes` of log from `from` on. It is allocated beforehand: a page that is
+ * missing later would end the worker by SIGBUS. */
 static bool log_allocate(const struct journal *journal, uint64_t from, uint64_t bytes)
 {
     return !bytes || !posix_fallocate(journal->descriptor, (off_t)(HEADER + from), (off_t)bytes);
 }
 
-/* Makes room for `bytes` of log, and a quarter more than it has: nobody is charged for that. */
+/* Makes room for `bytes` of log, by steps of a quarter of its size. Nobody is charged for the room.
+ */
 static bool log_grow(struct journal *journal, uint64_t bytes)
 {
     uint64_t wanted = journal->bytes;
@@ -127,8 +131,7 @@ static bool log_grow(struct journal *journal, uint64_t bytes)
     return true;
 }
 
-/* Gives back the memory that the log does not use: before it, where it begins later, or behind it.
- */
+/* Frees the file's memory that the log does not use: before its beginning and behind its end. */
 static void log_trim(struct journal *journal, uint64_t begin, uint64_t end)
 {
     const uint64_t before = begin * UNIT / PAGE * PAGE, used = end * UNIT;
@@ -143,10 +146,11 @@ static void log_trim(struct journal *journal, uint64_t begin, uint64_t end)
         return;
     journal->bytes = bytes;
     if (ftruncate(journal->descriptor, (off_t)(HEADER + bytes)))
-        return; /* it stays the file's */
+        return; /* the file keeps the memory */
 }
 
-/* A program may attach again and again, and must not fill the log. */
+/* Limits the log's messages, so that a program that attaches again and again does not fill the log.
+ */
 static struct log_allowance allowance = LOG_ALLOWANCE(64, 10000000000u);
 
 static void incomplete_log(uint64_t session, uint32_t uid, const char *why)
@@ -161,7 +165,7 @@ static void incomplete_log(uint64_t session, uint32_t uid, const char *why)
     log_event_write(&event, LOG_LEVEL_INFO);
 }
 
-/* A journal without mappings, which takes the descriptor over. NULL: there is no memory. */
+/* Makes a journal without mappings, which takes the descriptor over. NULL: there is no memory. */
 static struct journal *journal_of(int descriptor, uint64_t session, uint32_t uid)
 {
     struct journal *journal = descriptor < 0 ? NULL : calloc(1, sizeof(*journal));
@@ -216,7 +220,7 @@ static uint64_t hash_of(uint32_t kind, uint64_t key)
     return x ^ x >> 32;
 }
 
-/* The slot of the entry, or the free slot where it would be; some slots are always free. */
+/* Returns the slot of the entry, or the free slot where it would be; some slots are always free. */
 static uint32_t *slot_of(const struct journal *journal, uint32_t kind, uint64_t key)
 {
     uint32_t at = (uint32_t)hash_of(kind, key) & (journal->capacity - 1);
@@ -242,9 +246,9 @@ static void entry_remove(struct journal *journal, uint32_t slot)
     *(volatile uint32_t *)&entry->kind = 0;
 }
 
-/* Makes the index anew from the entries in the log, with room for more. Where two have the same
- * key, a worker was lost between adding the second and dropping the first. False: there is no
- * memory, or there are too many. */
+/* Makes a new index of the entries in the log, with room for more. If two entries have the same
+ * key, a worker was lost between adding the second and removing the first, and the first is removed
+ * now. False: there is no memory, or there are too many entries. */
 static bool index_make(struct journal *journal)
 {
     uint32_t capacity = 64;
@@ -270,7 +274,7 @@ static bool index_make(struct journal *journal)
 
 /* ---- Entries --------------------------------------------------------------------------------- */
 
-/* The first valid entry from the unit on; NULL: none. */
+/* Returns the first valid entry from the unit on; NULL: there is none. */
 static struct journal_entry *entry_valid(const struct journal *journal, uint64_t unit)
 {
     while (unit < log_end(journal) && !entry_at(journal, unit)->kind)
@@ -287,7 +291,7 @@ const struct journal_entry *journal_next(const struct journal *journal,
                        entry ? unit_of(journal, entry) + entry->units : log_begin(journal));
 }
 
-/* Compacts the log: copies the valid entries elsewhere in the file; the copy becomes the log. */
+/* Compacts the log: copies the valid entries elsewhere in the file, and makes the copy the log. */
 static void log_compact(struct journal *journal)
 {
     const uint64_t begin = log_begin(journal), end = log_end(journal);
@@ -356,7 +360,7 @@ void journal_put(struct journal *journal, enum journal_kind kind, uint64_t key,
     head.units = (uint32_t)((sizeof(head) + size + UNIT - 1) / UNIT);
     memcpy(head.value, value, sizeof(head.value));
     entry_add(journal, &head, bytes);
-    log_compact_if_worth(journal); /* an entry that is put again and again */
+    log_compact_if_worth(journal); /* the same entry may be put again and again */
 }
 
 void journal_remove(struct journal *journal, enum journal_kind kind, uint64_t key)
@@ -388,8 +392,8 @@ const struct journal_entry *journal_find(const struct journal *journal, enum jou
 
 /* ---- Taking up ------------------------------------------------------------------------------- */
 
-/* Whether the log consists of whole entries. Counts them, and the units of those that are dropped.
- */
+/* Returns whether the log consists of whole entries. Counts the valid entries, and the units of
+ * removed ones. */
 static bool log_check(struct journal *journal)
 {
     const uint64_t begin = log_begin(journal), end = log_end(journal);
@@ -414,8 +418,8 @@ static bool is_there(const struct journal *journal, uint32_t kind, uint64_t key)
                                   : journal_find(journal, kind, key) != NULL;
 }
 
-/* Makes the last answer agree with the log, where the worker was lost between the answer and its
- * change. */
+/* Makes the last answer agree with the log, in case the worker was lost between noting the answer
+ * and making its change. */
 static void change_settle(struct journal *journal)
 {
     struct journal_answer *answer = &journal->header->answer;
@@ -463,7 +467,7 @@ void journal_glance(int descriptor, void (*look)(const struct journal_entry *ent
 {
     unsigned char read[256 * UNIT];
     struct journal_entry entry;
-    uint64_t extent, from = 0, units = 0; /* that `read` has */
+    uint64_t extent, from = 0, units = 0; /* `read` has `units` from `from` on */
 
     if (descriptor < 0 || pread(descriptor, &extent, sizeof(extent),
                                 offsetof(struct header, extent)) != (ssize_t)sizeof(extent))
@@ -530,12 +534,12 @@ void journal_answer(struct journal *journal, const struct journal_answer *answer
     if (answer->change == JOURNAL_KEEPS && noted->serial == answer->serial &&
         noted->status == answer->status &&
         memcmp(noted->ret, answer->ret, sizeof(noted->ret)) == 0) {
-        /* The answer has been noted with its change, which is done by now. */
+        /* The answer was noted with its change, which has been made by now. */
         atomic_thread_fence(memory_order_release);
         *(volatile uint32_t *)&noted->change = JOURNAL_KEEPS;
         return;
     }
-    /* The answer has no serial, so is void, while the rest is written. */
+    /* Without a serial the answer is void while the rest is written. */
     *(volatile uint32_t *)&journal->header->answer.serial = 0;
     atomic_thread_fence(memory_order_release);
     memcpy(journal->header->answer.ret, answer->ret, sizeof(answer->ret));

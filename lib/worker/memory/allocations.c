@@ -19,7 +19,7 @@ void allocations_deinit(struct allocations *allocations)
     *allocations = (struct allocations){0};
 }
 
-/* How many pages begin at `address` or before it. */
+/* Returns how many pages begin at `address` or before it. */
 static size_t pages_up_to(const struct allocations *allocations, uint64_t address)
 {
     size_t low = 0, high = allocations->count;
@@ -34,7 +34,7 @@ static size_t pages_up_to(const struct allocations *allocations, uint64_t addres
     return low;
 }
 
-/* The last one that begins at `address` or before it; NULL: none does. */
+/* Returns the last entry that begins at `address` or before it; NULL: there is none. */
 static const struct place *last_up_to(const struct allocations *allocations, uint64_t address)
 {
     const size_t pages = pages_up_to(allocations, address);
@@ -63,7 +63,7 @@ const struct place *allocations_containing(const struct allocations *allocations
                : NULL;
 }
 
-/* Makes an empty page, the one of that number. NULL: no memory. */
+/* Inserts an empty page at index `number`. NULL: no memory. */
 static struct allocation_page *page_new(struct allocations *allocations, size_t number)
 {
     if (allocations->count == allocations->capacity) {
@@ -94,8 +94,8 @@ static void page_free(struct allocations *allocations, size_t number)
             (allocations->count - number) * sizeof(*allocations->pages));
 }
 
-/* Whether all end before the address. Then the next one takes no look at others, and leaves no page
- * half full. */
+/* Returns whether all entries end before the address. If so, the new entry needs no search, and
+ * splits no page. */
 static bool ends_before(const struct allocations *allocations, uint64_t address)
 {
     const struct allocation_page *page;
@@ -108,7 +108,7 @@ static bool ends_before(const struct allocations *allocations, uint64_t address)
     return last->address < address && address - last->address >= last->size;
 }
 
-/* The last page, with room for a place behind all others. NULL: no memory. */
+/* Returns the last page, with room for an entry behind all others. NULL: no memory. */
 static struct allocation_page *page_behind(struct allocations *allocations)
 {
     struct allocation_page *page =
@@ -117,7 +117,7 @@ static struct allocation_page *page_behind(struct allocations *allocations)
     return page && page->count < PAGE_PLACES ? page : page_new(allocations, allocations->count);
 }
 
-/* The page that is to have a place at `address`, with room for it. NULL: no memory. */
+/* Returns the page for an entry at `address`, after splitting it if it is full. NULL: no memory. */
 static struct allocation_page *page_for(struct allocations *allocations, uint64_t address)
 {
     const size_t up_to = pages_up_to(allocations, address), number = up_to ? up_to - 1 : 0;
@@ -135,7 +135,7 @@ static struct allocation_page *page_for(struct allocations *allocations, uint64_
     return address < behind->places[0].address ? page : behind;
 }
 
-/* Whether none has an address in the range. */
+/* Returns whether no entry overlaps the range. */
 static bool is_free(const struct allocations *allocations, uint64_t address, uint64_t size)
 {
     const struct place *before = last_up_to(allocations, address);

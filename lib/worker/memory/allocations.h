@@ -1,9 +1,10 @@
 /*
- * allocations.h - the table of what copies may name by a device address: live allocations, module
- * globals, host blocks that kernels reach. The lanes look it up, and change it; a tenant may have a
- * million entries, and all tenants wait for a lane. So a change moves one page of entries at most.
+ * allocations.h - a session's table of the memory that copies may name by a device address: live
+ * allocations, module globals, and host blocks that kernels reach. The lanes look entries up and
+ * change them. A session may have a million entries, and all tenants of a lane wait while it
+ * changes the table, so a change moves one page of entries at most.
  *
- * Belongs to the session's lane.
+ * The table belongs to the session's lane.
  */
 #ifndef GS_WORKER_MEMORY_ALLOCATIONS_H
 #define GS_WORKER_MEMORY_ALLOCATIONS_H
@@ -20,17 +21,20 @@ struct allocations {
 
 void allocations_deinit(struct allocations *allocations);
 
-/* False: it overlaps another one, has no bytes, or there is no memory. */
+/* Adds the entry [address, address + size). Returns false when it overlaps another entry, is empty,
+ * or there is no memory. */
 bool allocations_put(struct allocations *allocations, uint64_t address, uint64_t size, void *tag);
 
-/* The one that begins at `address`; NULL: none does. Good until the next change. */
+/* Returns the entry that begins at `address`; NULL: there is none. The pointer is good until the
+ * next change. */
 const struct place *allocations_at(const struct allocations *allocations, uint64_t address);
 
-/* The one that contains all of [address, address + size), which may not wrap; NULL: none does. */
+/* Returns the entry that contains all of [address, address + size), which may not wrap; NULL: there
+ * is none. The pointer is good until the next change. */
 const struct place *allocations_containing(const struct allocations *allocations, uint64_t address,
                                            uint64_t size);
 
-/* Removes the one that begins at `address`, if any does. */
+/* Removes the entry that begins at `address`, if there is one. */
 void allocations_remove(struct allocations *allocations, uint64_t address);
 
 #endif

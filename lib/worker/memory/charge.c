@@ -7,8 +7,7 @@
 #include "worker/memory/limits.h"
 #include "worker/memory/user.h"
 
-/* Fails the job because `whose` has `used` of `limit` bytes in use, and the request does not
- * fit. */
+/* Fails the job, because `used` of `whose` limit are in use, and the amount does not fit. */
 static gs_status refuse(struct job *job, const struct amount *amount, const char *whose,
                         uint64_t used, uint64_t limit)
 {

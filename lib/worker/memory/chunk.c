@@ -15,7 +15,7 @@
 
 /* ---- Steps ----------------------------------------------------------------------------------- */
 
-/* Takes a place of that size for the chunk. On failure the job has failed. */
+/* Takes a place of `size` bytes for the chunk. On failure the job has failed. */
 static gs_status place_take(struct job *job, struct chunk *chunk, uint64_t size)
 {
     struct place *place = window_take(job, size);
@@ -44,7 +44,7 @@ bool chunk_address_take_peer(struct job *job, struct chunk *chunk, uint64_t addr
     return true;
 }
 
-/* Takes the place of a former chunk. On failure the job has failed. */
+/* Takes the chunk's former place, at `address`. On failure the job has failed. */
 static gs_status chunk_address_put(struct job *job, struct chunk *chunk, uint64_t address,
                                    uint64_t size)
 {
@@ -62,14 +62,15 @@ void chunk_address_free(struct session *session, const struct chunk *chunk)
     peer_window_left(session, chunk->address);
 }
 
-/* Covers the place of a chunk that is no longer mapped. */
+/* Covers the place of an unmapped chunk with sinks, if the session is covered. */
 static void place_cover(const struct chunk *chunk)
 {
     struct session *session = chunk->holder.session;
 
     if (!session->memory.cover)
         return;
-    /* Beside a place that kernels do not reach yet, they may run where sinks are. */
+    /* The session's kernels may run beside a place that they do not reach yet, so the sinks around
+     * it stay as they are. */
     if (window_reached(session, chunk->address))
         sinks_cover_place(session, chunk->address, chunk->size);
     else
@@ -95,7 +96,7 @@ void chunk_unmap(const struct chunk *chunk)
 
 /* ---- Chunks ---------------------------------------------------------------------------------- */
 
-/* A chunk without memory or place. NULL: the job has failed. */
+/* Makes a chunk without memory or place. NULL: the job has failed. */
 static struct chunk *chunk_begin(struct job *job)
 {
     struct chunk *chunk = calloc(1, sizeof(*chunk));
@@ -107,7 +108,7 @@ static struct chunk *chunk_begin(struct job *job)
     return chunk;
 }
 
-/* Maps a chunk that has its memory and its place. */
+/* Maps a chunk that has memory and a place. On failure the job has failed. */
 static gs_status chunk_back(struct job *job, struct chunk *chunk)
 {
     CUresult result = chunk_map(chunk);
@@ -118,9 +119,9 @@ static gs_status chunk_back(struct job *job, struct chunk *chunk)
     return GS_OK;
 }
 
-/* Clears a new chunk that is mapped, and lets kernels come to it. The vault gets its descriptor
- * meanwhile: making that takes the driver 27 to 70 us on an H200, and the device 21 us for 64 MiB
- * of zeros. On failure the chunk is mapped no more. */
+/* Clears a new, mapped chunk and opens it to kernels. While the device clears it, the vault gets
+ * its descriptor: to make that takes the driver 27 to 70 us on an H200, and the device takes 21 us
+ * for 64 MiB of zeros. On failure the job has failed, and the chunk is unmapped. */
 static gs_status chunk_clear(struct job *job, struct chunk *chunk)
 {
     CUresult result = device_zero_begin(chunk->address, chunk->size);
@@ -138,7 +139,7 @@ static gs_status chunk_clear(struct job *job, struct chunk *chunk)
     return job_fail_driver(job, result);
 }
 
-/* Frees a chunk that was not backed. A chunk has a size as soon as it has a place. */
+/* Frees a chunk that was not mapped. A chunk has a size as soon as it has a place. */
 static void chunk_undo(struct session *session, struct chunk *chunk)
 {
     if (chunk->size)
@@ -148,7 +149,7 @@ static void chunk_undo(struct session *session, struct chunk *chunk)
     free(chunk);
 }
 
-/* Whether the session's kernels may run while the job does. */
+/* Returns whether the session's kernels may run during the job. */
 static bool beside_work(const struct job *job)
 {
     return !(job->session_idle || job->kind->flags & (JOB_SESSION_IDLE | JOB_QUIET));
@@ -158,9 +159,9 @@ static struct chunk *chunk_make(struct job *job, uint64_t asked)
 {
     struct chunk *chunk;
 
-    /* A kernel that strays where a sink makes room for a chunk would fault. Who needs a chunk keeps
-     * kernels off (memory.c), and expects none where there was no host memory for a block's record.
-     */
+    /* A stray access would fault where a chunk replaces a sink. The jobs that need a chunk keep the
+     * session's kernels from running (memory.c). A job that expected room in a shared chunk comes
+     * here only if there was no host memory for the block's record. */
     if (job->session->memory.cover && beside_work(job) && !job_beside(job)) {
         job_fail(job, GS_ERR_NO_MEMORY, "no host memory for an allocation's record");
         return NULL;
@@ -205,7 +206,7 @@ uint32_t chunk_noted_import(const struct journal_entry *entry)
                                                     : IMPORT_NONE;
 }
 
-/* Puts sinks where an import was that has been taken back. */
+/* Maps sinks at the place of a revoked import. On failure the job has failed. */
 static gs_status chunk_sink_again(struct job *job, struct chunk *chunk)
 {
     CUresult result = sinks_cover(job->session, chunk->address, chunk->size);
@@ -214,7 +215,7 @@ static gs_status chunk_sink_again(struct job *job, struct chunk *chunk)
     return result ? job_fail_driver(job, result) : GS_OK;
 }
 
-/* Maps what is not mapped beforehand. */
+/* Maps the chunk, unless the standby has mapped it already. On failure the job has failed. */
 static gs_status chunk_back_again(struct job *job, struct chunk *chunk,
                                   struct preload_piece *preloaded)
 {
@@ -283,7 +284,7 @@ static void chunk_free_now(struct session *session, struct chunk *chunk)
 
 void chunks_deinit(struct session *session)
 {
-    session->memory.cover = COVER_NONE; /* no kernel comes there any more */
+    session->memory.cover = COVER_NONE; /* no kernel of the session runs any more */
     session->memory.spare = NULL;
     while (session->memory.window.count)
         chunk_free_now(session,
@@ -322,13 +323,14 @@ void chunk_place_free(struct chunk *chunk)
 }
 
 /* ---- The spare chunk --------------------------------------------------------------------------
- * A session keeps one chunk of the smallest size that it has given back. The chunk stays mapped and
- * keeps its content, so that a tenant that allocates and frees small blocks all the time does not
- * make a chunk each time. */
+ *
+ * When a session frees a chunk of the smallest size, it keeps that one as its spare chunk. The
+ * spare chunk stays mapped and keeps its content, so that a tenant that allocates and frees small
+ * blocks all the time does not make a chunk each time. */
 
 static bool spare_keep(struct session *session, struct chunk *chunk)
 {
-    /* While sessions are being taken up, it is not known who else holds memory that was lent. */
+    /* While sessions are being taken up, it is not known which others hold memory that was lent. */
     if (session->memory.spare || chunk->size != worker->granularity || chunk->lent ||
         chunk->holder.import != IMPORT_NONE)
         return false;
@@ -372,7 +374,8 @@ bool chunk_spare_holds(const struct session *session, uint64_t size)
     return session->memory.spare && size <= session->memory.spare->size;
 }
 
-/* Ends the exports first, so that a next worker finds no handle that names another chunk. */
+/* Voids the exports before the journal's entry goes, so that the next worker finds no handle that
+ * names a later chunk at this address. */
 void chunk_free(struct session *session, struct chunk *chunk)
 {
     export_void(chunk);
@@ -389,8 +392,8 @@ struct chunk *chunk_new(struct job *job, uint64_t asked)
     if (chunk_spare_holds(session, asked))
         return spare_take(job, asked);
     chunk = chunk_make(job, asked);
-    /* The device or the window is full: freeing the spare chunk may make enough room, if no kernel
-     * comes by meanwhile. */
+    /* The device or the window may be full. Freeing the spare chunk may make enough room, which is
+     * allowed if no kernel of the session runs meanwhile. */
     if (!chunk && session->memory.spare && job->status != GS_ERR_QUOTA && !job_beside(job)) {
         spare_free(session);
         job->status = GS_OK;

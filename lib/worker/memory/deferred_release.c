@@ -1,10 +1,11 @@
 /*
- * deferred_release.c - deferred release of what no tenant uses any more: host memory that the
- * driver still has registered, arrays, and textures of sessions that have ended.
+ * deferred_release.c - deferred release of objects that no tenant uses any more: host memory that
+ * is still registered with the driver, arrays, textures, and windows that such host memory lies in.
  *
  * Measured: cuMemHostUnregister waits for every kernel on the device, and other threads' launches
- * wait with it; cuArrayDestroy frees memory as cuMemFree does, which waits too. So such memory
- * waits here until the main lane sees a quiet moment, or makes one because too much of it waits.
+ * wait with it; cuArrayDestroy frees memory as cuMemFree does, which waits too. So these objects
+ * wait in a list until the main lane sees a quiet moment, or makes one because the list is too
+ * long.
  */
 #include "worker/memory/deferred_release.h"
 
@@ -18,16 +19,17 @@
 #include "worker/memory/user.h"
 #include "worker/session_parts.h"
 
-#define DEFERRED_MAX 256u                /* more than these are not left waiting */
-#define BYTES_MAX    (UINT64_C(1) << 30) /* the same of bytes */
-/* In one quiet moment: a tenant makes textures faster than a fixed number of them would go. */
+#define DEFERRED_MAX 256u                /* with more items, the main lane makes a quiet moment */
+#define BYTES_MAX    (UINT64_C(1) << 30) /* the same for their bytes */
+/* The time for releases in one quiet moment. It is a time and no number, because a tenant could
+ * make textures faster than a fixed number in each moment would release them. */
 #define RELEASE_NS   2000000u
 
 struct deferred {
     struct deferred *next;
     void *mapping, *registered;
-    uint64_t room;           /* not 0: `registered` lies at a place of so many bytes */
-    CUdeviceptr window_base; /* the addresses of a window that are given up; window_size 0: none */
+    uint64_t room;           /* size of the place at which `registered` lies; 0: no place */
+    CUdeviceptr window_base; /* a window's addresses to be freed; window_size 0: none */
     uint64_t window_size;
     CUarray array;
     CUmipmappedArray mipmap;
@@ -44,7 +46,7 @@ static struct {
     _Atomic uint64_t bytes;
 } deferred_list = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-/* Releases what is set in the note. */
+/* Releases all that is set in the item. */
 static void release(const struct deferred *deferred)
 {
     if (deferred->texture)
@@ -69,8 +71,9 @@ static void release(const struct deferred *deferred)
         deferred->end.gone(deferred->end.user, deferred->size);
 }
 
-/* Appends a copy of the note to the list; without memory for the copy, releases at once. The record
- * of the user that it discharges is held by a session until here, by the note from here on. */
+/* Appends a copy of the item to the list; without memory for the copy, releases the item at once.
+ * The record of the user that the item discharges is held by a session until here, and by the item
+ * from here on. */
 static void defer(const struct deferred *what)
 {
     struct deferred *deferred = malloc(sizeof(*deferred));
@@ -88,7 +91,7 @@ static void defer(const struct deferred *what)
     else
         deferred_list.first = deferred;
     deferred_list.last = deferred;
-    /* seq_cst: before the look at whether the main lane sleeps; pairs with waker_doze */
+    /* seq_cst: before the caller tests whether the main lane sleeps; pairs with waker_doze */
     atomic_fetch_add(&deferred_list.count, 1);
     atomic_fetch_add_explicit(&deferred_list.bytes, what->size, memory_order_relaxed);
     pthread_mutex_unlock(&deferred_list.lock);
@@ -169,7 +172,7 @@ bool deferred_release_full(void)
            atomic_load_explicit(&deferred_list.bytes, memory_order_relaxed) > BYTES_MAX;
 }
 
-/* NULL: nothing waits. */
+/* Returns the oldest item; NULL: the list is empty. */
 static struct deferred *deferred_first(void)
 {
     struct deferred *deferred;
@@ -180,8 +183,8 @@ static struct deferred *deferred_first(void)
     return deferred;
 }
 
-/* Removes the first, which is released: until then it is seen to wait. One thread at a time runs
- * this, that of quiet moments. */
+/* Removes the first item after its release: until then deferred_release_has still finds it. Only
+ * the quiet thread calls this. */
 static void deferred_remove(struct deferred *deferred)
 {
     pthread_mutex_lock(&deferred_list.lock);

@@ -1,6 +1,6 @@
 /*
- * deferred_release.h - deferred release: host memory that waits to be unregistered and unmapped,
- * arrays and textures that wait to be destroyed; see deferred_release.c.
+ * deferred_release.h - deferred release: a list of host memory to be unregistered and unmapped, and
+ * of arrays and textures to be destroyed, at a quiet moment; see deferred_release.c.
  */
 #ifndef GS_WORKER_MEMORY_DEFERRED_RELEASE_H
 #define GS_WORKER_MEMORY_DEFERRED_RELEASE_H
@@ -12,38 +12,39 @@
 
 struct user;
 
-/* What is to be told once something is released; called on the thread that releases. All zero:
- * nothing. */
+/* A callback for the moment when an item has been released; it runs on the thread that releases.
+ * All zero: no callback. */
 struct deferred_end {
     void (*gone)(struct user *user, uint64_t size);
     struct user *user;
 };
 
-/* Takes over a System V mapping of `size` bytes, of which the driver knows the part `registered`
- * (NULL: none). Any thread. Without memory for the note, the mapping is released at once. */
+/* Adds a System V mapping of `size` bytes, which the list then owns. registered: the part of it
+ * that is registered with the driver; NULL: none. Any thread. Without memory for the item, the
+ * mapping is released at once. */
 void deferred_release_add(void *mapping, void *registered, uint64_t size, struct deferred_end end);
 
-/* The same for host memory of `size` bytes at a place of `room` bytes of a window (host_place.h);
- * and for such a window, of which all places were given here before. */
+/* Adds host memory of `size` bytes at a place of `room` bytes in a window (host_place.h), or such a
+ * window itself, after all of its places were added. */
 void deferred_release_place(void *memory, uint64_t room, uint64_t size, struct deferred_end end);
 void deferred_release_window(uint64_t base, uint64_t size);
 
-/* The same for an array of `size` bytes, with which the device has finished. */
+/* Adds an array of `size` bytes, with which the device has finished. */
 void deferred_release_array(CUarray array, uint64_t size, struct deferred_end end);
 void deferred_release_mipmap(CUmipmappedArray mipmap, uint64_t size, struct deferred_end end);
-/* The same for a texture or a surface, which goes before an array that comes after it. */
+/* Adds a texture or a surface. It is destroyed before any array that is added later. */
 void deferred_release_texture(CUtexObject texture, struct deferred_end end);
 void deferred_release_surface(CUsurfObject surface, struct deferred_end end);
 
-/* Whether a window waits that has the address. Any thread. */
+/* Returns whether a window that contains the address is in the list. Any thread. */
 bool deferred_release_has(uint64_t address);
-/* Whether any memory waits, and whether so much waits that sessions are to be paused for a quiet
- * moment. Any thread. */
+/* Return whether the list has any memory, and whether it has so much that sessions are to be paused
+ * for a quiet moment. Any thread. */
 bool deferred_release_any(void);
 bool deferred_release_full(void);
 
-/* Unregisters, unmaps and destroys what has waited longest: what takes a short while, so that a
- * quiet moment stays short. Stalls all launches while the device is busy. Service thread. */
+/* Releases the oldest items, for a short while only, so that a quiet moment stays short. Stalls all
+ * launches while the device is busy. Service thread. */
 void deferred_release_run(void);
 
 #endif

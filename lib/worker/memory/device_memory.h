@@ -8,20 +8,20 @@
 #include "common/util.h"
 #include "worker/driver/worker.h"
 
-/* The bytes rounded up to the driver's granularity. */
+/* Rounds the bytes up to the driver's granularity. */
 static inline uint64_t device_rounded(uint64_t bytes)
 {
     return round_up(bytes, worker->granularity);
 }
 
-/* Makes a piece that can be given on by a descriptor; size is a multiple of the granularity. */
+/* Makes a piece that can be exported as a descriptor. size: a multiple of the granularity. */
 CUresult device_create(uint64_t size, CUmemGenericAllocationHandle *handle);
 /* Maps a whole piece and lets the device read and write it. On failure nothing is mapped. */
 CUresult device_map(uint64_t address, uint64_t size, CUmemGenericAllocationHandle handle);
-/* Clears the memory mapped there, because the driver may hand out what another tenant has just
- * given back. Waits for the device. */
+/* Clears mapped memory, because the driver may hand out memory that another tenant has just freed.
+ * Waits for the device. */
 CUresult device_zero(uint64_t address, uint64_t size);
-/* The same in two steps: the driver clears the memory while the caller does something else. */
+/* Clear mapped memory in two steps: between them the device clears it while the caller works. */
 CUresult device_zero_begin(uint64_t address, uint64_t size);
 CUresult device_zero_end(void);
 

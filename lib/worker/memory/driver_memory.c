@@ -6,7 +6,8 @@
 #include "worker/memory/limits.h"
 #include "worker/memory/user.h"
 
-/* Relaxed: no other memory depends on the sums. Lanes and service threads add to the figure. */
+/* Adds to the session's figures. Relaxed: no other memory depends on these sums, to which lanes and
+ * service threads add. */
 static void session_add(struct session *session, uint64_t bytes)
 {
     atomic_fetch_add_explicit(&session->memory.driver_bytes, bytes, memory_order_relaxed);

@@ -1,14 +1,16 @@
 /*
- * export.c - exports: memory of a session that others may import, and taking it back.
+ * export.c - exports: memory of a session that others may import, and its revocation.
  *
  * Runs in jobs, on service threads. An export stands in one table for the whole device
- * (export_table.h) and names its receiver. Importers (import.h) hold the exported chunk's physical
- * memory with its owner, and can outlive the owner's chunk; those of other devices cannot.
+ * (export_table.h) and names its receiver. Importers of this device (import.h) hold the exported
+ * chunk's physical memory together with its owner, and can outlive the owner's chunk; importers of
+ * other devices cannot.
  *
- * All of it outlives the worker. Each holder's journal says that the memory is shared, and by which
- * number (physical.h), and each has a descriptor of its own in the vault, so that none depends on
- * another that has ended or could not be taken up. The owner's journal has the handles. What one
- * session asks of another's memory waits until all have been taken up (JOB_TAKEN_UP).
+ * Exports and imports outlive the worker. Each holder's journal notes that the memory is shared,
+ * and the memory's number (physical.h), and each holder has a descriptor of its own in the vault,
+ * so that no holder depends on another that has ended or could not be taken up. The owner's journal
+ * has the handles. A request about another session's memory waits until all sessions have been
+ * taken up (JOB_TAKEN_UP).
  */
 #include "worker/memory/export.h"
 
@@ -23,9 +25,10 @@
 #include "worker/memory/export_table.h"
 #include "worker/memory/vault_export.h"
 
-#define EXPORTS_MAX 1024u /* of a session */
+#define EXPORTS_MAX 1024u /* for each session */
 
-/* Enters an export of a chunk, which belongs to the calling job, into table and chunk. */
+/* Enters an export of a chunk, which belongs to the calling job, into the table and the chunk's
+ * list. */
 static void export_enter(struct mem_export *made, struct chunk *chunk)
 {
     exports_lock();
@@ -54,8 +57,8 @@ void export_void(struct chunk *chunk)
     }
 }
 
-/* Checks that the owner names the start of an allocation that its tenant made; on failure the job
- * has failed. Stores the allocation's size in arg[2]. Main lane. */
+/* Checks that the tenant names the start of an allocation that it made, and stores the allocation's
+ * size in arg[2]. On failure the job has failed. Main lane. */
 static void own_prepare(struct job *job)
 {
     const struct place *place = allocations_at(&job->session->memory.allocations, job->arg[0]);
@@ -86,7 +89,7 @@ static struct chunk *own_chunk(struct job *job)
     return chunk;
 }
 
-/* An export of the chunk without a handle. NULL: no memory. */
+/* Makes an export of the chunk, without a handle. NULL: no memory. */
 static struct mem_export *export_begin(const struct chunk *chunk, uint64_t size, uint64_t receiver)
 {
     struct mem_export *made = calloc(1, sizeof(*made));
@@ -132,7 +135,7 @@ static void export_note(const struct mem_export *made)
                 sizeof(made->handle) - sizeof(made->handle[0]));
 }
 
-/* From now on others may hold the chunk's memory. */
+/* Marks the chunk as lent, since other sessions may hold its memory from now on. */
 static void chunk_lend(struct chunk *chunk)
 {
     if (chunk->lent)
@@ -219,8 +222,8 @@ void export_answer(const struct link_message *asked)
         answer->size = e->size;
         answer->piece_size = physical_size(e->memory);
     }
-    /* The answer is sent under the lock. A message that voids the export then follows this one, so
-     * the supervisor finds the memory that was exported, or none. */
+    /* The answer is sent under the lock. A message that voids the export then follows it, so the
+     * supervisor finds either the memory that was exported or none. */
     link_send(&message, -1);
     exports_unlock();
 }

@@ -38,7 +38,7 @@ static void row_add(struct mem_export *export)
     *row = export;
 }
 
-/* Gives the table twice as many rows. Without memory for them the rows become longer. */
+/* Doubles the number of rows. Without memory for them the rows become longer. */
 static void grow(void)
 {
     struct mem_export **former = table.row, **row = calloc(2 * table.rows, sizeof(*row));

@@ -1,7 +1,8 @@
 /*
- * export_table.h - the exports of all sessions of the device, by their handles. A handle is random
- * throughout, so that it is the same in the next worker: the first word says where the table has
- * the export, and the others are what only a holder of the handle can know. Service threads.
+ * export_table.h - the exports of all sessions of the device, by their handles. A handle consists
+ * of random bits and, in its last word, the device's number; it does not depend on the table, so it
+ * stays valid in the next worker. Its first word chooses the table's row, and the other words are
+ * what only a holder of the handle can know. Service threads.
  */
 #ifndef GS_WORKER_MEMORY_EXPORT_TABLE_H
 #define GS_WORKER_MEMORY_EXPORT_TABLE_H
@@ -15,8 +16,8 @@ struct session;
 #define EXPORT_WORDS 4u
 
 struct mem_export {
-    struct mem_export *next;   /* of the same chunk */
-    struct mem_export *in_row; /* of the same row of the table */
+    struct mem_export *next;   /* the next export of the same chunk */
+    struct mem_export *in_row; /* the next export in the same row of the table */
     uint64_t handle[EXPORT_WORDS];
     const struct session *owner;
     struct physical *memory;
@@ -29,10 +30,10 @@ struct mem_export {
 void exports_lock(void);
 void exports_unlock(void);
 
-/* The next three are called under the lock. */
+/* The caller of the next three functions holds the lock. */
 void exports_add(struct mem_export *made);
 void exports_remove(struct mem_export *export);
-/* NULL: there is none. */
+/* Returns the export with this handle; NULL: there is none. */
 const struct mem_export *exports_find(const uint64_t handle[EXPORT_WORDS]);
 
 #endif

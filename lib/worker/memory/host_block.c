@@ -2,13 +2,14 @@
  * host_block.c - host blocks: host memory shared with a tenant, for gs_host_alloc, for staging, and
  * for images.
  *
- * A worker makes each block, gives it to the tenant's uid and marks it for removal at once. So no
- * worker believes an id or a descriptor from a tenant, and nothing is left behind, whichever
- * process dies. Only a segment that is to be joined (host_request.c) is named by its tenant, and
- * the kernel says whose it is. A tenant cannot change the size of a System V segment.
+ * The worker makes each block as a System V segment, gives it to the tenant's uid and marks it for
+ * removal at once. So no worker believes an id or a descriptor from a tenant, and nothing is left
+ * behind, whichever process dies. Only a segment that is to be joined (host_request.c) is named by
+ * its tenant, and the kernel tells its owner. A tenant cannot change the size of a System V
+ * segment.
  *
  * A block for kernels lies at a place in the session's window (host_place.h). The tenant attaches
- * it at the same address, if its process has that free. What becomes of it when it is freed:
+ * it at the same address, if that is free in its process. What happens to a freed block is in
  * host_request.c.
  */
 #include "worker/memory/host_block.h"
@@ -38,7 +39,7 @@
 #include "worker/memory/window.h"
 
 #define PAGE         UINT64_C(4096)
-/* What registering takes on an H200, about: 0.5 ms a MiB. */
+/* The speed of registering on an H200: about 0.5 ms a MiB. */
 #define BYTES_PER_NS UINT64_C(2)
 
 struct host_block *host_block_find(const struct session *session, uint64_t number)
@@ -74,9 +75,9 @@ uint64_t host_segment_size(uint64_t size, enum host_use use)
     return use == HOST_REACHED ? host_place_segment_size(size) : round_up(size, PAGE);
 }
 
-/* The block counts for its user until the driver has let go of it. A kernel may keep the driver
- * waiting for that; if the block did not count, a tenant that attaches again and again would have
- * any amount of memory pinned. */
+/* The user stays charged for a registered block until the driver has unregistered it. A kernel may
+ * delay that; if the block did not count meanwhile, a tenant that allocates and frees again and
+ * again could have any amount of memory pinned. */
 void host_block_free(struct session *session, struct host_block *block)
 {
     if (!block)
@@ -98,7 +99,7 @@ void host_block_free(struct session *session, struct host_block *block)
     free(block);
 }
 
-/* Counts a block for its user. */
+/* Charges the user for a block. False: the job has failed. */
 static bool user_admit(struct job *job, uint64_t size)
 {
     const struct session_memory *memory = &job->session->memory;
@@ -113,8 +114,8 @@ static bool user_admit(struct job *job, uint64_t size)
     return false;
 }
 
-/* Whether kernels reach the block at the worker's own address, as they do where host and device
- * have one address space. */
+/* Returns whether kernels reach the block at the worker's own address, as they do where host and
+ * device share an address space. */
 static bool has_own_address(const struct host_block *block)
 {
     CUdeviceptr address = 0;
@@ -123,8 +124,8 @@ static bool has_own_address(const struct host_block *block)
            address == (uintptr_t)block->memory;
 }
 
-/* Makes a block of mapped memory, which is unmapped on failure. room: of its place, or 0.
- * registered: the driver has it already. NULL: the job has failed. */
+/* Makes a block of attached memory, which is detached on failure. room: the size of its place, or
+ * 0. registered: the memory is registered with the driver already. NULL: the job has failed. */
 static struct host_block *block_of(struct job *job, void *memory, uint64_t size, uint64_t room,
                                    enum host_use use, bool registered)
 {
@@ -157,8 +158,8 @@ static struct host_block *block_of(struct job *job, void *memory, uint64_t size,
     return block;
 }
 
-/* Moves a segment, which is attached, to a place of the session's: at the address, or else
- * anywhere. Returns its room; 0: it has none. */
+/* Moves an attached segment to a place in the window: at the address or, where that is not free,
+ * anywhere. Returns the size of the place; 0: there is none, and the segment stays where it was. */
 static uint64_t place_move(struct job *job, int id, uint64_t size, void **memory, uint64_t address)
 {
     void *place = host_place_take(job, id, size, address);
@@ -173,7 +174,8 @@ static uint64_t place_move(struct job *job, int id, uint64_t size, void **memory
     return host_place_room(size);
 }
 
-/* Makes a block of a segment that is attached, and counted. NULL: the job has failed. */
+/* Makes a block of an attached segment that the user is charged for; on failure that charge ends.
+ * NULL: the job has failed. */
 static struct host_block *block_place(struct job *job, int id, void *memory, uint64_t size,
                                       enum host_use use, uint64_t address)
 {
@@ -208,7 +210,7 @@ struct host_block *host_block_new(struct job *job, uint64_t asked, enum host_use
     if (use == HOST_REACHED && host_segment_size(asked, use) > host_limit() - own->host_bytes)
         use = HOST_COPIED;
     size = host_segment_size(asked, use);
-    /* The system has few segments for all users. */
+    /* The system has few System V segments for all users. */
     if (atomic_load_explicit(&own->user_hosts, memory_order_relaxed) && segments_low()) {
         job_fail(job, GS_ERR_LIMIT, "nearly all System V segments are in use (kernel.shmmni)");
         return NULL;
@@ -239,7 +241,7 @@ struct host_block *host_block_join(struct job *job, int id, void *memory, uint64
     return block;
 }
 
-/* The segment goes when its last process has gone, and its number may then be another's. */
+/* The segment disappears with its last process, and its id may then be another segment's. */
 uint64_t host_segment_bytes(int id, uint32_t uid)
 {
     struct shmid_ds status;
@@ -250,7 +252,7 @@ uint64_t host_segment_bytes(int id, uint32_t uid)
                : 0;
 }
 
-/* Attaches a former worker's segment where it was, or takes it over from the preload. NULL: the job
+/* Attaches a former worker's segment where it was, or takes its preloaded mapping. NULL: the job
  * has failed. */
 static void *attach_again(struct job *job, int id, uint64_t size, uint64_t address, uint64_t room,
                           void *preloaded)
@@ -271,7 +273,8 @@ static void *attach_again(struct job *job, int id, uint64_t size, uint64_t addre
     return memory;
 }
 
-/* Whether the others would wait too long for a block of a session that is taken up. */
+/* Returns whether registering a block of a session that is taken up would keep the other sessions
+ * waiting for too long. */
 static bool pins_late(const struct job *job, uint64_t size)
 {
     const struct resume *resume = job->session->resume;
@@ -279,7 +282,7 @@ static bool pins_late(const struct job *job, uint64_t size)
     return resume && clock_ns() + size / BYTES_PER_NS >= resume->prompt_until;
 }
 
-/* Has the block registered later on (host_blocks_resume_late). */
+/* Leaves the block to be registered later, by host_blocks_resume_late. */
 static void pin_late(const struct job *job, struct host_block *block, uint64_t address)
 {
     block->pinned = block->late = true;
@@ -342,8 +345,8 @@ gs_status host_blocks_resume(struct job *job)
             continue;
         if (e->key >= SEG_HOSTS || host_table_make(job) != GS_OK || session->memory.hosts[e->key])
             return job_fail(job, GS_ERR_INTERRUPTED, "a host block has no slot in its table");
-        /* A segment that is gone was not mapped by the tenant yet, so nothing was in it: the tenant
-         * asks for another. */
+        /* A segment that is gone was not attached by the tenant yet, so it had no content. The
+         * tenant asks for another one. */
         if (host_segment_bytes((int)e->value[0], session->uid) != e->value[1])
             continue;
         uint64_t address;

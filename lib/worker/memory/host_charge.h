@@ -1,7 +1,7 @@
 /*
- * host_charge.h - counts host memory against the limits of a session's user and of all users: what
- * is pinned or kept by the server is taken from everyone, and where the system has none left it
- * kills the worker, which is everyone's. Any thread.
+ * host_charge.h - charges host memory to a session's user, within the limits of the user and of all
+ * users together. Memory that the server pins or keeps is taken from everyone, and where the system
+ * runs out of memory it kills the worker, which serves everyone. Any thread.
  */
 #ifndef GS_WORKER_MEMORY_HOST_CHARGE_H
 #define GS_WORKER_MEMORY_HOST_CHARGE_H
@@ -10,12 +10,13 @@
 
 struct job;
 
-/* Counts `bytes` more. False: they are beyond a limit, and nothing is counted. */
+/* Charges `bytes`. False: a limit would be exceeded, and nothing is charged. */
 bool host_charge(struct session *session, uint64_t bytes);
-/* The same without limits, for what a former worker has counted. */
+/* Charges without regard to the limits, for memory that a former worker had charged. */
 void host_charge_adopt(struct session *session, uint64_t bytes);
 void host_discharge(struct session *session, uint64_t bytes);
-/* Counts for a job; `what`: what the memory is, for people. On failure the job has failed. */
+/* Charges for a job. `what` names the memory in the message for people. On failure the job has
+ * failed. */
 gs_status host_charge_job(struct job *job, uint64_t bytes, const char *what);
 
 #endif

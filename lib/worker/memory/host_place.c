@@ -1,16 +1,16 @@
 /*
  * host_place.c - see host_place.h.
  *
- * With one address space for host and device, the device reaches registered host memory at the
- * address that it has in the worker. A place is part of the session's window, as a chunk's is, so
- * that kernels that are fenced reach it too. The window stays reserved there: the segment is
- * attached over the reservation (SHM_REMAP), and an empty mapping over the segment in the end, each
- * in one step of the kernel's. So no moment comes at which another thread's mapping could get the
- * addresses, and none is lost (fact 37; what is given up by cuMemAddressFree is not always granted
- * again).
+ * Where host and device share an address space, the device reaches registered host memory at the
+ * worker's own address. A place is part of the session's window, as a chunk's place is, so that
+ * fenced kernels reach it, too. The addresses stay reserved throughout: the segment is attached
+ * over the reservation (SHM_REMAP), and in the end an empty mapping over the segment, each in one
+ * step of the kernel's. So there is no moment at which another thread's mapping could get these
+ * addresses, and none of them is lost (fact 37; addresses freed by cuMemAddressFree are not always
+ * granted again).
  *
- * A place begins and ends at the driver's granularity, or sinks could not be mapped beside it. A
- * smaller segment is attached again and again until its place is full, so a kernel that strays
+ * A place begins and ends at the driver's granularity, since otherwise no sink could be mapped
+ * beside it. A smaller segment is attached repeatedly until its place is full, so a stray access
  * there meets the session's own block.
  */
 #include "worker/memory/host_place.h"
@@ -20,7 +20,7 @@
 #include "worker/memory/chunk.h"
 #include "worker/memory/device_memory.h"
 
-/* The smallest segment: it is attached so many times, at 5 us each. */
+/* The smallest segment is attached this many times, at 5 us each. */
 #define TIMES_MAX 32u
 
 uint64_t host_place_segment_size(uint64_t size)

@@ -1,20 +1,21 @@
 /*
- * host_request.c - what tenants ask for host blocks (host_block.h): to make one, to join one that
- * a session of another device has made, and to free it.
+ * host_request.c - a tenant's requests about host blocks (host_block.h): to make a block, to join
+ * one that a session of another device has made, and to free one.
  *
- * A block for kernels rests when it is freed: it stays registered, and counted, for the session's
- * next need of a block, since unregistering it needs a quiet moment, and its place then sinks.
- * Where the limit or too many resting blocks are in the way, an allocation waits for a quiet moment
- * and lets all that rest go. What the user's ended sessions had registered waits for such a moment
- * too, and an allocation with it once that is as much as the user may have.
+ * A freed block at a place *rests*: it stays registered, and charged, for the session's next
+ * request, because unregistering it needs a quiet moment, after which its place gets sinks. Where a
+ * limit is reached or too many blocks rest, an allocation waits for a quiet moment and releases all
+ * resting blocks of the session. Blocks that the user's ended sessions had registered wait for such
+ * a moment in the deferred release; an allocation waits for it, too, once these blocks are as much
+ * as the user may have.
  *
- * A block is joined where the session attaches and registers the segment of another session's
- * block. The tenant names the segment, and the kernel says whether it is the user's, and of the
- * server's making. So each of the two blocks is a block like any other: each session is charged,
- * and the segment lives as long as one has it. Where the other session is of the same process, the
- * joined block lies at the same address, in a peer window (peer_window.h), about which the
- * supervisor is asked. A fenced session's lies in its own window. A joined block that rests serves
- * only who joins the same segment again.
+ * To join a block is to attach and register the segment of another session's block. The tenant
+ * names the segment, and the kernel tells whether the server made it and whether the user owns it.
+ * Each of the two blocks is then a block like any other: each session is charged, and the segment
+ * lives as long as one of them has it. Where the other session is of the same process, the joined
+ * block lies at the same address, in a peer window (peer_window.h), for which the supervisor is
+ * asked. In a fenced session it lies in the session's own window. A resting joined block is used
+ * again only for the same segment.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -35,7 +36,7 @@
 
 #define RESTING_MAX 64u
 
-/* The smallest resting block with so much room; *link points to it. */
+/* Returns the link to the smallest resting block of at least `size` bytes; NULL: there is none. */
 static struct host_block **resting_find(struct session_memory *memory, uint64_t size)
 {
     struct host_block **best = NULL;
@@ -54,14 +55,14 @@ static enum host_use use_asked(const struct job *job)
     return job->arg[1] == SEG_HOST_REACHED ? HOST_REACHED : job->arg[1] ? HOST_COPIED : HOST_PLAIN;
 }
 
-/* Whether a block that rests serves the job. */
+/* Returns whether a resting block serves the job. */
 static bool rested(const struct job *job)
 {
     return use_asked(job) == HOST_REACHED && resting_find(&job->session->memory, job->arg[0]);
 }
 
-/* Whether a block of that size is within the limits on what is pinned: the process's, and what the
- * user's sessions, and those of all users, have together. */
+/* Returns whether a block of that size is within the limits on pinned memory: the session's, its
+ * user's, and that of all users. */
 static bool has_room(const struct session_memory *memory, uint64_t size)
 {
     const struct host_limits limits = host_limits(memory);
@@ -71,8 +72,8 @@ static bool has_room(const struct session_memory *memory, uint64_t size)
            users_host_bytes_fit(memory->user, size, &limits);
 }
 
-/* Whether freed blocks, of which the driver has not let go, leave room for another: the user's, and
- * those of all users. */
+/* Returns whether the freed blocks that are still registered, the user's and those of all users,
+ * leave room for another block. */
 static bool deferred_leaves_room(const struct session_memory *memory, uint64_t size)
 {
     const struct host_limits limits = host_limits(memory);
@@ -83,15 +84,16 @@ static bool deferred_leaves_room(const struct session_memory *memory, uint64_t s
            (users_host_bytes_fit(memory->user, size, &limits) || !deferred_release_any());
 }
 
-/* Whether blocks that rest, or wait for their release, are to make room first. */
+/* Returns whether resting blocks, or blocks of the deferred release, have to be released first. */
 static bool makes_room(const struct session_memory *memory, uint64_t size)
 {
     return (memory->resting && (memory->resting_count >= RESTING_MAX || !has_room(memory, size))) ||
            !deferred_leaves_room(memory, size);
 }
 
-/* Finds how a new block is made: sinks go from its place while no kernel of the session runs; or
- * what rests goes first. On failure the job has failed. */
+/* Chooses how a new block is made: once no kernel of the session runs, so that sinks can be
+ * replaced by its place; or at a quiet moment, where other blocks have to be released first. On
+ * failure the job has failed. */
 static gs_status new_prepare(struct job *job)
 {
     const struct session_memory *memory = &job->session->memory;
@@ -125,7 +127,7 @@ static void alloc_prepare(struct job *job)
         number_find(job);
 }
 
-/* Lets all blocks go that rest. At a quiet moment. */
+/* Releases all resting blocks. At a quiet moment. */
 static void resting_release(struct session *session)
 {
     struct session_memory *memory = &session->memory;
@@ -141,7 +143,7 @@ static void resting_release(struct session *session)
     memory->resting_count = 0;
 }
 
-/* Takes out the resting block to which the link points, which may be NULL. */
+/* Takes the resting block at the link out of its list. NULL for a link that is NULL. */
 static struct host_block *resting_take(struct session_memory *memory, struct host_block **link)
 {
     struct host_block *block = link ? *link : NULL;
@@ -153,7 +155,7 @@ static struct host_block *resting_take(struct session_memory *memory, struct hos
     return block;
 }
 
-/* Answers with the block. */
+/* Puts the block into the job's answer and into the journal. */
 static void block_give(struct job *job, struct host_block *block)
 {
     job->object = block;
@@ -188,7 +190,7 @@ static void alloc_quiet_work(struct job *job)
     resting_release(job->session);
     if (!deferred_leaves_room(&job->session->memory,
                               host_segment_size(job->arg[0], use_asked(job))))
-        deferred_release_run(); /* of one at least; further ones wait for the next moments */
+        deferred_release_run(); /* releases at least one; others wait for later moments */
     if (host_block_admit(job, job->arg[0]) == GS_OK)
         alloc_work(job);
 }
@@ -208,7 +210,7 @@ static void alloc_install(struct job *job)
 static const struct job_kind job_host_join_quiet, job_host_join_again, job_host_join_ask,
     job_host_join_ask_quiet;
 
-/* The resting block of that segment. */
+/* Returns the link to the resting joined block of that segment; NULL: there is none. */
 static struct host_block **joined_find(struct session_memory *memory, int id)
 {
     struct host_block **link = &memory->resting;
@@ -218,7 +220,8 @@ static struct host_block **joined_find(struct session_memory *memory, int id)
     return *link ? link : NULL;
 }
 
-/* Whether another segment's joined block rests there, or may have the window that is wanted. */
+/* Returns whether another segment's resting block lies at the addresses that are wanted, or may
+ * keep the last peer window that the session can have. */
 static bool rests_in_the_way(struct session *session, uint64_t address, uint64_t size)
 {
     const struct host_block *block = session->memory.resting;
@@ -230,8 +233,8 @@ static bool rests_in_the_way(struct session *session, uint64_t address, uint64_t
     return block;
 }
 
-/* Checks what the tenant names. A session's segment is none for its size (SEG_SIZE). On failure the
- * job has failed. */
+/* Checks the segment that the tenant names. A session's own segment is refused by its size
+ * (SEG_SIZE). On failure the job has failed. */
 static gs_status segment_check(struct job *job)
 {
     const uint64_t size = host_segment_bytes((int)job->arg[0], job->session->uid);
@@ -274,7 +277,7 @@ static void join_ask_work(struct job *job)
     peer_ask(job, LINK_PEER_WINDOW);
 }
 
-/* The address that the tenant names, if it is in a peer window; else 0. */
+/* Returns the address that the tenant names, if it is in a peer window; else 0. */
 static uint64_t peer_address(struct job *job)
 {
     const struct link_peer_answer *answer = &job->peer.answer;
@@ -285,14 +288,14 @@ static uint64_t peer_address(struct job *job)
     return peer_window_has(session, job->arg[1]) ? job->arg[1] : 0;
 }
 
-/* NULL: the job has failed. */
+/* Makes a joined block of the segment. NULL: the job has failed. */
 static struct host_block *join_new(struct job *job)
 {
     const int id = (int)job->arg[0];
     void *memory = NULL;
     struct host_block *block = NULL;
 
-    /* Its number may have become another segment's meanwhile, until it is attached. */
+    /* Until the segment is attached, its id may become another segment's: it is checked twice. */
     if (host_segment_bytes(id, job->session->uid) == job->arg[3])
         memory = segment_attach(id, job->arg[3]);
     if (memory && host_segment_bytes(id, job->session->uid) == job->arg[3]) {
@@ -356,7 +359,7 @@ static void free_prepare(struct job *job)
     if (block->address)
         allocations_remove(&job->session->memory.allocations, block->address);
     job->session->memory.generation++;
-    /* The device cannot use the block, so the job need not wait for the device. */
+    /* The device cannot use an unregistered block, so the job need not wait for the device. */
     if (!block->pinned)
         job->kind = &job_host_free_plain;
 }
@@ -372,7 +375,7 @@ static void free_work(struct job *job)
         host_block_free(job->session, block);
         return;
     }
-    block->next = memory->resting; /* it rests */
+    block->next = memory->resting; /* the block rests */
     memory->resting = block;
     memory->resting_count++;
 }
@@ -387,7 +390,7 @@ static const struct job_kind job_host_join_quiet = {"host_join",     JOB_PATIENT
                                                     join_quiet_work, join_quiet_install,      NULL};
 static const struct job_kind job_host_join_again = {"host_join", JOB_QUICK, NULL,
                                                     NULL,        NULL,      &job_host_join_quiet};
-/* What follows the answer. */
+/* The stage after the supervisor's answer. */
 static const struct job_kind job_host_join_asked = {"host_join", JOB_QUICK,     NULL,
                                                     join_work,   alloc_install, NULL};
 static const struct job_kind job_host_join_ask = {

@@ -2,18 +2,18 @@
  * import.c - imports: memory of another session, mapped in the importer's window.
  *
  * Runs in jobs, on service threads. An import is a chunk of the importer's window that maps the
- * exported chunk's physical memory (export.h). Its number tells the importer's client, by a bit in
- * the segment, that the memory was taken back.
+ * exported chunk's physical memory (export.h). Its number stands for a bit in the segment, which
+ * tells the importer's client that the import was revoked.
  *
- * An export of another device, which the handle tells, is asked for at the supervisor (peer_ask.h),
- * which has the memory's descriptor. Such memory stays its owner's: the supervisor has it taken
- * back when the owner revokes or frees it, or ends.
+ * The handle tells the export's device. The supervisor is asked for an export of another device
+ * (peer_ask.h), since it has the memory's descriptor. Such memory stays its owner's: the supervisor
+ * has the import revoked when the owner revokes or frees the memory, or ends.
  *
  * Revoking must not leave a hole in the importer's window: a kernel that still has the address
- * would fault, and end the context for all tenants. So sinks (sink.h) are mapped where a revoked
- * import was. A job of the importer's session (job_unshare) does this once the device has finished
- * what that session has issued, because no kernel of the session may run between unmapping and
- * mapping.
+ * would fault, and end the context for all tenants. So sinks (sink.h) are mapped at the place of a
+ * revoked import. A job of the importer's session (job_unshare) does this once the device has
+ * finished all that the session has issued, because no kernel of the session may run between the
+ * unmapping and the mapping.
  */
 #include "worker/memory/import.h"
 
@@ -36,7 +36,7 @@ struct imports {
     uint32_t count;
     uint64_t taken[SEG_IMPORTS / 64]; /* numbers in use */
 };
-/* Makes the session's table of imports where there is none. On failure the job has failed. */
+/* Makes the session's table of imports, unless it has one. On failure the job has failed. */
 static gs_status imports_init(struct job *job)
 {
     struct imports *imports;
@@ -77,7 +77,7 @@ static _Atomic uint64_t *revoked_word(const struct session *session, uint32_t nu
     return &session->server_page->revoked[number / 64];
 }
 
-/* Tells the tenant that the import has been taken back. */
+/* Tells the tenant that the import was revoked. */
 static void revoked_tell(const struct session *session, uint32_t number)
 {
     /* Relaxed: the word stands by itself. */
@@ -120,8 +120,8 @@ static gs_status number_take(struct job *job, uint32_t *number)
     return job_fail(job, GS_ERR_LIMIT, "the session has %u imports, the limit", SEG_IMPORTS);
 }
 
-/* Holds the memory that the handle names, if the export is for this session. On failure the job has
- * failed. */
+/* Adds the holder to the memory that the handle names, if the session may import that export. On
+ * failure the job has failed. */
 static gs_status import_join(struct job *job, struct holder *holder)
 {
     const struct session *session = job->session;
@@ -140,9 +140,9 @@ static gs_status import_join(struct job *job, struct holder *holder)
     return job->status;
 }
 
-/* Lets the vault keep the memory for the importer too. While the lock is held the owner's chunk is
- * in the vault: one that goes loses its exports first. Where the export has gone meanwhile, the
- * import is too late. On failure the job has failed. */
+/* Has the vault keep the memory for the importer, too. A chunk loses its exports before it leaves
+ * the vault, so while the export is in the table, which is locked, the vault has the owner's chunk.
+ * If the export is gone by now, the import comes too late. On failure the job has failed. */
 static gs_status import_keep(struct job *job, struct chunk *chunk)
 {
     const struct mem_export *e;
@@ -158,7 +158,8 @@ static gs_status import_keep(struct job *job, struct chunk *chunk)
     return refused ? job_fail(job, status, "%s", refused) : GS_OK;
 }
 
-/* Maps the memory that the chunk holds, which has a place. */
+/* Maps the chunk, which has memory and a place. On failure the job has failed, and the place is
+ * freed. */
 static gs_status import_map(struct job *job, struct chunk *chunk)
 {
     CUresult result;
@@ -170,8 +171,8 @@ static gs_status import_map(struct job *job, struct chunk *chunk)
     return job_fail_driver(job, result);
 }
 
-/* Whether the device's kernels and copies reach the other device's memory. On failure the job has
- * failed. */
+/* Checks that the device's kernels and copies reach the other device's memory. On failure the job
+ * has failed. */
 static gs_status peer_reach(struct job *job, uint32_t peer)
 {
     int can = 0;
@@ -185,8 +186,8 @@ static gs_status peer_reach(struct job *job, uint32_t peer)
                           (int)worker->device, peer);
 }
 
-/* Takes the place at which the owner has the memory, if the owner is of the same process and the
- * place is free here, else any. */
+/* Takes the place at the owner's own address, if the owner is of the same process and these
+ * addresses are free here, else any place. On failure the job has failed. */
 static gs_status peer_place(struct job *job, struct chunk *chunk,
                             const struct link_peer_answer *answer)
 {
@@ -202,9 +203,9 @@ static gs_status peer_place(struct job *job, struct chunk *chunk,
     return chunk_address_take(job, chunk);
 }
 
-/* As import_back, of the memory that the supervisor has answered with (peer_ask.h). The supervisor
- * learns of it when it is mapped, and takes it back at once where the owner has done so meanwhile.
- */
+/* As import_back, but for memory of another device, which the supervisor's answer describes
+ * (peer_ask.h). Once the import is mapped, the supervisor is told, and revokes it at once if the
+ * owner has revoked the memory meanwhile. */
 static gs_status import_back_peer(struct job *job, struct chunk *chunk)
 {
     const struct link_peer_answer *answer = &job->peer.answer;
@@ -225,8 +226,8 @@ static gs_status import_back_peer(struct job *job, struct chunk *chunk)
     return GS_OK;
 }
 
-/* Makes the chunk's place and mapping, for the number that it has. On failure the job has failed.
- */
+/* Gives the chunk memory, a place and a mapping; it has its number already. On failure the job has
+ * failed. */
 static gs_status import_back(struct job *job, struct chunk *chunk)
 {
     if (import_join(job, &chunk->holder) != GS_OK)
@@ -251,7 +252,7 @@ static void import_note(struct job *job, const struct chunk *chunk)
     journal_put(job->session->journal, JOURNAL_ALLOCATION, chunk->address, value, NULL, 0);
 }
 
-/* Makes a chunk of what `back` maps. */
+/* Makes an import's chunk, to which `back` gives memory, place and mapping. */
 static void import_make(struct job *job, gs_status (*back)(struct job *job, struct chunk *chunk))
 {
     struct session *session = job->session;
@@ -282,7 +283,8 @@ static void import_work(struct job *job)
     import_make(job, import_back);
 }
 
-/* The supervisor learns of a failure as well, because it has noted the import already. */
+/* Ends an import of another device. The supervisor is told of a failure, because it has noted the
+ * import already. */
 static void peer_import_end(struct job *job)
 {
     if (job->status != GS_OK)
@@ -300,7 +302,8 @@ static void peer_import_work(struct job *job)
 
 static const struct job_kind job_peer_room_again;
 
-/* Frees the owner's address, which a window of a session that has ended keeps. */
+/* Releases the window of an ended session that still reserves the owner's address. At a quiet
+ * moment. */
 static void peer_room_work(struct job *job)
 {
     if (job->status == GS_OK)
@@ -333,10 +336,10 @@ static const struct job_kind job_peer_room = {
     peer_room_work, peer_room_install,       &job_peer_import};
 static const struct job_kind job_peer_room_again = {"peer_room", JOB_QUICK, NULL,
                                                     NULL,        NULL,      &job_peer_room};
-/* What is asked for has an answer, and room is to be made first. */
+/* The stage after an answer whose address has to be freed first. */
 static const struct job_kind job_peer_asked = {"peer_ask", JOB_QUICK, NULL,
                                                NULL,       NULL,      &job_peer_room};
-/* The session's work goes on until there is an answer. */
+/* The session's kernels run on until the answer comes; the next stage may have to wait for them. */
 static void peer_ask_work(struct job *job)
 {
     job->session_idle = job->session->memory.cover;

@@ -1,11 +1,11 @@
 /*
- * memory.c - a session's device memory: the allocations in the chunks that back its window.
+ * memory.c - a session's allocations of device memory, which lie in the chunks of its window.
  *
  * Runs in jobs, on service threads. Chunks belong to the session's job in progress. The table of
  * live allocations changes only in install and prepare, which the main lane runs.
  *
- * Requests of half the driver's granularity (2 MiB on NVIDIA's devices) and more get a chunk of
- * their own; smaller ones share chunks.
+ * An allocation of half the driver's granularity (2 MiB on NVIDIA's devices) or more gets a chunk
+ * of its own; smaller ones share chunks.
  */
 #include "worker/memory/memory.h"
 
@@ -24,8 +24,9 @@
 
 /* ---- Allocations ----------------------------------------------------------------------------- */
 
-/* Takes a place for a small allocation in a shared chunk. A chunk in which a size found none is not
- * searched for it again until a block is given back there: a program may have a million. */
+/* Takes a place for a small allocation in a shared chunk. NULL: there is none. A program may have a
+ * million small allocations, so a chunk without room for a size is not searched for that size again
+ * until a block in it is freed. */
 static struct place *block_take_in(struct chunk *chunk, uint64_t size)
 {
     struct place *block = NULL;
@@ -68,8 +69,8 @@ static gs_status block_zero(struct job *job, struct chunk *chunk, struct place *
     return GS_OK;
 }
 
-/* Takes a place for a small allocation where memory is mapped already. *address 0: there is none.
- */
+/* Takes a place for a small allocation in a chunk that is mapped already. *address 0: there is
+ * none. On failure the job has failed. */
 static gs_status small_find(struct job *job, uint64_t size, uint64_t *address)
 {
     struct chunk *chunk = NULL;
@@ -79,7 +80,8 @@ static gs_status small_find(struct job *job, uint64_t size, uint64_t *address)
     return block ? block_zero(job, chunk, block, address) : GS_OK;
 }
 
-/* asked: the bytes that the tenant named; size: the same, rounded up. */
+/* Takes a place for a small allocation, in a new chunk where necessary. asked: the bytes that the
+ * tenant named; size: the same, rounded up. */
 static gs_status small_take(struct job *job, uint64_t asked, uint64_t size, uint64_t *address)
 {
     struct chunk *chunk;
@@ -154,15 +156,15 @@ static void too_much(struct job *job)
              size_exact(asked, job->arg[0]), size_exact(limit, job->refused.limit));
 }
 
-/* Has the job wait until memory may be mapped for its allocation. */
+/* Has the job wait until memory may be mapped in the window for its allocation. */
 static void mapping_await(struct job *job)
 {
     if (!chunk_spare_holds(job->session, job->arg[0]))
         window_await(job, device_rounded(job->arg[0]));
 }
 
-/* Memory of this size and more is made by patient threads: zeroing takes long, and attaching and
- * small allocations, which the quick threads do, must not wait behind it. */
+/* Allocations of this size and more are made by patient threads: zeroing takes long, and attaching
+ * and small allocations, which the quick threads do, must not wait behind it. */
 #define LARGE_BYTES (UINT64_C(64) << 20)
 static const struct job_kind job_malloc_large;
 
@@ -175,7 +177,7 @@ static void malloc_prepare(struct job *job)
 
     if (asked == 0)
         job_fail(job, GS_ERR_INVALID_VALUE, "an allocation of 0 bytes");
-    else if (asked > worker->info.memory_total) /* up to here rounding up does not wrap */
+    else if (asked > worker->info.memory_total) /* a size up to this does not wrap below */
         too_much(job);
     else if (session->memory.cover != COVER_NONE && is_small(round_up(asked, ALIGNMENT), ALIGNMENT))
         job->kind = &job_malloc_small;
@@ -203,8 +205,9 @@ static void malloc_work(struct job *job)
         server_memory_discharge(job->session, ALLOCATION_SERVER_BYTES);
 }
 
-/* Looks for room in mapped chunks. Whether a small allocation needs a mapping, which would wait for
- * the session's kernels, is known only after a look at all chunks, which takes a lane too long. */
+/* Takes a place in mapped chunks, if there is one. Whether a small allocation needs a new chunk,
+ * which would have to wait for the session's kernels, is known only after a search of all chunks,
+ * which takes too long for a lane. */
 static void small_work(struct job *job)
 {
     if (server_memory_charge(job, ALLOCATION_SERVER_BYTES) != GS_OK)
@@ -225,8 +228,8 @@ static void malloc_install(struct job *job)
 
 static const struct job_kind job_malloc_map = {"malloc",    JOB_QUICK,      NULL,
                                                malloc_work, malloc_install, NULL};
-/* This stage has no work: between the look at the chunks and the mapping it waits, as mapping_await
- * has set. */
+/* A stage without work: it waits, as mapping_await has set, between the search of the chunks and
+ * the mapping of a new one. */
 static const struct job_kind job_malloc_no_room = {"malloc", JOB_QUICK, NULL,
                                                    NULL,     NULL,      &job_malloc_map};
 
@@ -240,7 +243,8 @@ static void small_install(struct job *job)
     job->kind = &job_malloc_no_room;
 }
 
-/* Whether the allocation's memory is unmapped with it: a kernel that used it would fault. */
+/* Returns whether freeing the allocation unmaps its memory, so that a kernel that used it would
+ * fault. */
 static bool unmaps(struct session *session, uint64_t address)
 {
     const struct chunk *chunk = space_containing(&session->memory.window, address, 1)->tag;
@@ -248,7 +252,7 @@ static bool unmaps(struct session *session, uint64_t address)
     return !chunk->shared || chunk->blocks.count == 1;
 }
 
-/* A block whose chunk stays mapped is freed without waiting for the device: the memory stays the
+/* Freeing a block whose chunk stays mapped does not wait for the device: the memory stays the
  * session's. */
 static void free_prepare(struct job *job)
 {

@@ -1,5 +1,5 @@
-/* open_part.c - the open part of a window, which fenced kernels reach, and its cover of sinks; see
- * window.h. */
+/* open_part.c - the open part of a window, to which fenced kernels are confined, and the sinks that
+ * cover it; see window.h. */
 #include "worker/memory/open_part.h"
 
 #include <inttypes.h>
@@ -10,12 +10,13 @@
 #include "worker/memory/user.h"
 #include "worker/memory/window.h"
 
-/* The most that the sessions of a user have open together when one opens more for memory beside its
- * kernels. To cover so much takes 0.1 s, and the next worker has to do it again. */
+/* The most bytes that the sessions of a user may have open together when one of them opens more for
+ * memory beside its kernels. To cover so much takes 0.1 s, and the next worker has to do it again.
+ */
 #define OPEN_BESIDE (UINT64_C(512) << 30)
 
-/* Charges the user for an open part of that size, as far as it is beyond its first size, which each
- * session has, and not charged yet. False: the sum would exceed the limit (0: none). */
+/* Charges the user for an open part of that size, except for the first WINDOW_MIN bytes, which each
+ * session has, and for what is charged already. False: the sum would exceed the limit (0: none). */
 static bool opened_charge(struct session *session, uint64_t size, uint64_t limit)
 {
     struct session_memory *memory = &session->memory;
@@ -29,8 +30,9 @@ static bool opened_charge(struct session *session, uint64_t size, uint64_t limit
     return true;
 }
 
-/* The first granule stays free, so that a null pointer which the fence has forced into the window
- * meets a sink; and the last, so that a pointer to the end of an allocation is in the window. */
+/* The window's first granule has no chunk, so that a null pointer which the fence has forced into
+ * the window meets a sink. The last granule of the open part has none, so that a pointer to the end
+ * of an allocation is in the window. */
 void window_open(struct session *session, uint64_t size)
 {
     struct session_memory *memory = &session->memory;
@@ -50,8 +52,8 @@ static uint64_t cover_end(const struct session_memory *memory, uint64_t open, en
            (cover == COVER_REACH ? FENCE_REACH : 0);
 }
 
-/* Covers with sinks a part that no kernel reaches yet, so that a hole there does no harm. On
- * failure the part has no sinks, as before. */
+/* Covers a part that no kernel reaches yet with sinks. On failure the part has no sinks, as before,
+ * and the hole there does no harm. */
 static CUresult cover_part(struct session *session, uint64_t at, uint64_t size)
 {
     const bool hole = session->memory.hole;
@@ -64,7 +66,7 @@ static CUresult cover_part(struct session *session, uint64_t at, uint64_t size)
     return result;
 }
 
-/* Covers from the end of the covered part up to `end`. */
+/* Extends the covered part up to `end`, if it does not reach so far. */
 static CUresult cover_more(struct session *session, uint64_t end)
 {
     struct session_memory *memory = &session->memory;
@@ -78,8 +80,8 @@ static CUresult cover_more(struct session *session, uint64_t end)
     return result;
 }
 
-/* Returns the beginning of the gap before the chunk of that number or, where there is no such
- * chunk, of the gap between the last chunk and `end`; *size is the gap's size. */
+/* Returns the beginning of the gap before chunk number `number` of the window or, where there is no
+ * such chunk, of the gap between the last chunk and `end`. *size: the gap's size. */
 static uint64_t gap_at(const struct session_memory *memory, size_t number, uint64_t end,
                        uint64_t *size)
 {
@@ -92,8 +94,7 @@ static uint64_t gap_at(const struct session_memory *memory, size_t number, uint6
 }
 
 /* Covers the gaps between the chunks, and a granule at both ends, for the first time. On failure
- * all of these sinks are removed again. Those that stand for imports which were taken back are
- * chunks, and stay. */
+ * all of these sinks are removed again. The sinks of revoked imports belong to chunks, and stay. */
 static CUresult cover_first(struct session *session)
 {
     struct session_memory *memory = &session->memory;
@@ -122,7 +123,7 @@ static CUresult cover_first(struct session *session)
     return result;
 }
 
-/* Covers what indices and strides reach at both ends. */
+/* Covers as far beyond both ends of the window as indices and strides reach. */
 static CUresult cover_reach(struct session *session)
 {
     struct session_memory *memory = &session->memory;
@@ -154,10 +155,11 @@ gs_status window_cover(struct job *job, bool reach)
 
 /* ---- The open part --------------------------------------------------------------------------- */
 
-/* The size of the open part in which there is room; 0: there is none. */
+/* Returns the smallest size of the open part, from the present one on, that has room for `size`
+ * bytes; 0: the window has no room. */
 static uint64_t open_wanted(const struct session_memory *memory, uint64_t size)
 {
-    struct space window = memory->window; /* its places are not changed */
+    struct space window = memory->window; /* a copy, whose places stay unchanged */
 
     for (uint64_t open = memory->window_open; open <= memory->window_size; open *= 2) {
         window.size = open - 2 * worker->granularity;
@@ -167,7 +169,7 @@ static uint64_t open_wanted(const struct session_memory *memory, uint64_t size)
     return 0;
 }
 
-/* Lets kernels come to a wider part, which is covered. */
+/* Widens the open part, whose new part is covered: rewrites the fence of each bound module. */
 static CUresult open_covered(struct session *session, uint64_t open)
 {
     struct session_memory *memory = &session->memory;
@@ -196,8 +198,8 @@ static CUresult open_wider(struct session *session, uint64_t open)
 
 /* ---- Beside the session's kernels ------------------------------------------------------------ */
 
-/* Returns the smallest size of the open part that reaches a granule beyond `end`, or the size of
- * the whole window. */
+/* Returns the smallest size of the open part that reaches a granule beyond `end`, or at most the
+ * size of the whole window. */
 static uint64_t open_up_to(const struct session_memory *memory, uint64_t end)
 {
     uint64_t open = memory->window_open;
@@ -217,8 +219,8 @@ void window_await(struct job *job, uint64_t size)
     job->beside = job->session_idle && room ? size : 0;
 }
 
-/* The charge stays until the window's end, also where the memory does not come after all: then the
- * session's next memory beside its kernels is charged already. */
+/* The charge stays until the window is freed, also when this job then fails: the session's next
+ * memory beside its kernels is charged already. */
 void window_go_beside(struct job *job)
 {
     const struct session_memory *memory = &job->session->memory;
@@ -229,7 +231,7 @@ void window_go_beside(struct job *job)
 }
 
 /* Takes the first place that no kernel reaches, and covers all else that kernels will reach once
- * the open part includes the place. */
+ * the open part includes this place. */
 static struct place *take_beyond(struct job *job, uint64_t size)
 {
     struct session_memory *memory = &job->session->memory;
@@ -240,7 +242,7 @@ static struct place *take_beyond(struct job *job, uint64_t size)
         job_fail(job, GS_ERR_NO_MEMORY, "no host memory for an allocation's record");
         return NULL;
     }
-    memory->covered_end = at + size; /* the chunk comes there */
+    memory->covered_end = at + size; /* the chunk will be mapped there */
     result = cover_more(job->session, cover_end(memory, open, memory->cover));
     if (!result)
         return space_at(&memory->window, at);
@@ -287,7 +289,7 @@ struct place *window_take(struct job *job, uint64_t size)
 bool window_put(struct session *session, uint64_t address, uint64_t size, void *tag)
 {
     struct session_memory *memory = &session->memory;
-    /* The window can grow: the session has no kernel yet. */
+    /* The open part may be widened without sinks: the session has no kernel yet. */
     window_open(session, open_up_to(memory, address + size));
     return space_put(&memory->window, address, size, tag);
 }

@@ -7,8 +7,8 @@
 #include "worker/driver/supervisor_link.h"
 #include "worker/memory/stamp.h"
 
-/* The job of each slot that waits for an answer: a session has one job at a time. The service
- * thread stores it, the control thread takes it. */
+/* By slot, the job that waits for an answer: a session has one job at a time. The service thread
+ * stores it, the control thread takes it. */
 static _Atomic(struct job *) asks[LINK_SLOTS_MAX];
 
 static struct link_message ask_message(const struct job *job)
@@ -21,7 +21,8 @@ static struct link_message ask_message(const struct job *job)
     return message;
 }
 
-/* Once the job is stored the control thread may send the ask too, and take the answer. */
+/* As soon as the job is stored, the control thread may send the same question (peer_ask_again) and
+ * take the answer. */
 void peer_ask(struct job *job, enum link_op op)
 {
     struct link_message message;
@@ -30,7 +31,7 @@ void peer_ask(struct job *job, enum link_op op)
     job->peer.descriptor = -1;
     job->peer.op = op;
     message = ask_message(job);
-    /* release: publishes the job, for the loads of the control thread */
+    /* release: publishes the job; pairs with the control thread's loads */
     atomic_store_explicit(&asks[message.slot], job, memory_order_release);
     link_send(&message, -1);
 }
@@ -41,12 +42,12 @@ void peer_answered(const struct link_message *message, int descriptor)
     /* acquire: pairs with peer_ask */
     struct job *job = atomic_load_explicit(&asks[message->slot], memory_order_acquire);
 
-    if (!job || job->peer.answer.ask != answer->ask) { /* another supervisor has answered already */
+    if (!job || job->peer.answer.ask != answer->ask) { /* an earlier supervisor has answered */
         if (descriptor >= 0)
             close(descriptor);
         return;
     }
-    /* relaxed: the slot's next job is stored once this one has come back */
+    /* relaxed: the slot's next job is stored only after this one has returned */
     atomic_store_explicit(&asks[message->slot], NULL, memory_order_relaxed);
     job->peer.answer = *answer;
     job->peer.descriptor = descriptor;

@@ -4,7 +4,7 @@
 #include "worker/journal/journal.h"
 #include "worker/memory/window.h"
 
-/* NULL: the address is in no such window. */
+/* Returns the peer window that contains the address; NULL: there is none. */
 static struct peer_window *peer_window_of(struct session_memory *memory, uint64_t address)
 {
     for (uint32_t i = 0; i < memory->peer_count; i++) {

@@ -11,10 +11,9 @@
 #include "worker/memory/stamp.h"
 #include "worker/memory/user.h"
 
-/* Holders of a piece, all of whom are looked at under the lock where one comes or goes. So each of
- * a server's sessions may be one. What other devices have, the supervisor bounds
- * (LOAN_HOLDERS_MAX).
- */
+/* The most holders of a piece. Adding or removing one looks at all of them under the lock. The
+ * limit lets each of a server's sessions hold the piece. For sessions on other devices the
+ * supervisor has a limit (LOAN_HOLDERS_MAX). */
 #define HOLDERS_MAX LINK_SLOTS_MAX
 
 struct physical {
@@ -26,13 +25,13 @@ struct physical {
     struct physical *adopted; /* the next one in the same row of `adopted` */
 };
 
-/* Protects the list of every piece's holders, and `adopted`. */
+/* Protects the list of every piece's holders, and the table `adopted`. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 #define ADOPTED_ROWS 1024u
 
-/* The pieces that a former worker made and several sessions may hold, and those of other devices,
- * by number. */
+/* By number: the pieces that a former worker made and several sessions may hold, and the pieces of
+ * other devices. */
 static struct physical *adopted[ADOPTED_ROWS];
 
 CUmemGenericAllocationHandle physical_handle(const struct physical *memory)
@@ -57,8 +56,8 @@ static bool is_peer(const struct physical *memory)
     return memory->number & PHYSICAL_PEER;
 }
 
-/* What the device's memory in use shows of a piece, which is under its oldest holder. Under the
- * lock. */
+/* Returns what the piece adds to the device's memory in use, which its oldest holder's session
+ * reports. The caller holds the lock. */
 static uint64_t shown(const struct physical *memory)
 {
     return is_peer(memory) ? 0 : memory->size;
@@ -78,8 +77,8 @@ static void shown_take(const struct holder *holder)
 
 /* ---- Holding --------------------------------------------------------------------------------- */
 
-/* Adds a holder. Nobody asks in which order a piece of another device is held, and it may have
- * thousands of holders. Under the lock. */
+/* Adds a holder, in the order of age. A piece of another device may have thousands of holders, and
+ * nothing depends on their order, so these are added in front. The caller holds the lock. */
 static void holder_link(struct physical *memory, struct holder *holder)
 {
     struct holder **at = &memory->first;
@@ -95,7 +94,7 @@ static void holder_link(struct physical *memory, struct holder *holder)
     memory->holders++;
 }
 
-/* Under the lock. */
+/* The caller holds the lock. */
 static void holder_unlink(const struct holder *holder)
 {
     *holder->at = holder->next;
@@ -133,7 +132,7 @@ gs_status physical_new(struct job *job, uint64_t asked, struct holder *holder)
     return GS_OK;
 }
 
-/* Whether another session of the user holds the piece. Under the lock. */
+/* Returns whether a session of the user holds the piece. The caller holds the lock. */
 static bool user_holds(const struct physical *memory, const struct user *user)
 {
     const struct holder *h = memory->first;
@@ -143,9 +142,9 @@ static bool user_holds(const struct physical *memory, const struct user *user)
     return h;
 }
 
-/* Whether the piece counts for a holder of the session that is not in its list: one of another
- * device counts against its owner, there, and one that the session holds already counts once. Under
- * the lock. */
+/* Returns whether the session is charged for a holder of its own that is not in the list: it is not
+ * for a piece of another device, which is charged to its owner there, nor where it has another
+ * holder of the piece. The caller holds the lock. */
 static bool session_counts(const struct physical *memory, const struct session *session)
 {
     const struct holder *h = memory->first;
@@ -155,7 +154,7 @@ static bool session_counts(const struct physical *memory, const struct session *
     return !h && !is_peer(memory);
 }
 
-/* Under the lock. */
+/* The caller holds the lock. */
 static gs_status hold(struct job *job, struct physical *memory, uint32_t import,
                       struct holder *holder)
 {
@@ -188,7 +187,8 @@ static void physical_free(struct physical *memory)
 
 /* ---- Taking over ----------------------------------------------------------------------------- */
 
-/* Returns the link to the adopted piece, or to where it would be inserted. Under the lock. */
+/* Returns the link to the adopted piece, or to where it would be inserted. The caller holds the
+ * lock. */
 static struct physical **adopted_at(uint64_t number)
 {
     struct physical **at = &adopted[number % ADOPTED_ROWS];
@@ -198,8 +198,9 @@ static struct physical **adopted_at(uint64_t number)
     return at;
 }
 
-/* Adds a holder in its place among the others, and charges it: it has this memory, so a limit that
- * was lowered since only stops further allocations. Under the lock. */
+/* Adds a holder of a former worker's and charges it, even beyond a limit: the session has the
+ * memory already, and a limit that was lowered only stops further allocations. The caller holds the
+ * lock. */
 static void holder_adopt(struct session *session, struct physical *memory, struct holder *holder)
 {
     if (session_counts(memory, session)) {
@@ -216,7 +217,7 @@ static void holder_adopt(struct session *session, struct physical *memory, struc
     }
 }
 
-/* Where another session has adopted the piece already, joins its holders. */
+/* Adds the holder to the adopted piece with this number. False: no session has adopted it yet. */
 static bool adopted_join(struct session *session, uint64_t number, struct holder *holder)
 {
     struct physical *memory;
@@ -229,8 +230,8 @@ static bool adopted_join(struct session *session, uint64_t number, struct holder
     return memory;
 }
 
-/* Lets the holder have the piece, or the one that another session has meanwhile made of the same
- * memory: then returns false, and the piece is not needed. */
+/* Adds the holder to the piece or, if another session has adopted the same memory meanwhile, to
+ * that session's piece. Returns false in the latter case: `memory` is then not needed. */
 static bool adopted_add(struct session *session, struct physical *memory, bool lent,
                         struct holder *holder)
 {
@@ -286,7 +287,7 @@ gs_status physical_adopt(struct job *job, const struct chunk_source *source, uin
 
 /* ---- Of other devices ------------------------------------------------------------------------ */
 
-/* Makes the piece, which nobody holds yet. NULL: the job has failed. */
+/* Makes a piece of another device, which has no holder yet. NULL: the job has failed. */
 static struct physical *peer_new(struct job *job, const struct peer_piece *piece)
 {
     struct physical *memory = calloc(1, sizeof(*memory));
@@ -307,8 +308,8 @@ static struct physical *peer_new(struct job *job, const struct peer_piece *piece
     return NULL;
 }
 
-/* Holds the piece if another session holds it, else the one that is made for it; NULL: none is.
- * Returns whether that one is used. */
+/* Adds a holder to the piece with this number if a session holds it, else to `made`, if that is not
+ * NULL. Returns whether `made` is used. */
 static bool peer_hold(struct job *job, uint64_t number, struct physical *made, uint32_t import,
                       struct holder *holder)
 {
@@ -367,7 +368,7 @@ void physical_release(struct holder *holder)
         physical_free(memory);
 }
 
-/* The piece has no export, so no session joins while it rests. */
+/* The chunk has no exports any more, so no session can join while the piece rests. */
 bool physical_rest(struct holder *holder)
 {
     struct physical *memory = holder->memory;
@@ -417,8 +418,9 @@ static void chores_return(struct job *first)
     }
 }
 
-/* Makes the chores by which the holders let go, but for the owner: one does for all that a session
- * is to let go before it begins. false: there is no memory for all. Under the lock. */
+/* Makes a job_unshare chore for each session that holds the piece, except the owner's. A session
+ * with a chore that has not begun needs no other. Returns false when there is no memory for all of
+ * them. The caller holds the lock. */
 static bool chores_make(const struct physical *memory, const struct holder *owner,
                         struct job **first)
 {
@@ -438,7 +440,7 @@ static bool chores_make(const struct physical *memory, const struct holder *owne
     return true;
 }
 
-/* Under the lock. */
+/* The caller holds the lock. */
 static void holders_revoke(struct physical *memory, const struct holder *owner)
 {
     for (struct holder *h = memory->first; h; h = h->next) {
@@ -468,7 +470,7 @@ gs_status physical_revoke(struct job *job, const struct holder *owner)
     return job->status;
 }
 
-/* A session for whose chore there is no memory lets go with its next one. */
+/* A session for whose chore there is no memory lets go of the piece in its next job_unshare. */
 void physical_revoke_peer(uint64_t number)
 {
     struct job *first = NULL;

@@ -14,11 +14,11 @@
 #include "worker/memory/segment_mapping.h"
 #include "worker/memory/window.h"
 
-/* By slot; the control thread's. */
+/* The preload of each slot; the control thread's. */
 static struct preload *preloads[LINK_SLOTS_MAX];
 static uint32_t preload_count;
 
-/* Whether the driver has done it. A lost context ends the standby. */
+/* Returns whether a driver call has succeeded. A lost context ends the standby. */
 static bool done(CUresult result)
 {
     lost_check(result);
@@ -61,7 +61,7 @@ struct preload_piece *preload_piece_at(const struct preload *preload, uint64_t a
                : NULL;
 }
 
-/* Whether the piece lies in the window, behind those that there are. */
+/* Returns whether the piece lies in the window, behind all pieces that were added before. */
 static bool piece_fits(const struct preload *preload, const struct link_vault *piece)
 {
     const struct preload_piece *last = preload->count ? &preload->pieces[preload->count - 1] : NULL;
@@ -113,7 +113,8 @@ void preload_add(uint32_t slot, const struct link_vault *piece, int descriptor)
 
 /* ---- Host blocks ----------------------------------------------------------------------------- */
 
-/* Whether [address, address + size) is a place in the window, which is reserved. */
+/* Returns whether [address, address + size) can be a place in the window, and the window is
+ * reserved. */
 static bool is_place(const struct preload *preload, uint64_t address, uint64_t size)
 {
     return preload->window && address >= preload->window_base &&
@@ -122,8 +123,8 @@ static bool is_place(const struct preload *preload, uint64_t address, uint64_t s
            size <= preload->window_size - (address - preload->window_base);
 }
 
-/* Attaches the block at an address; 0: anywhere. A joined one may lie in a peer window, whose
- * addresses are not reserved yet: that is attached when the session is taken up. */
+/* Attaches the block at `address`; 0: anywhere. A joined block may lie in a peer window, whose
+ * addresses are not reserved yet; it is not attached before the session is taken up. */
 static bool host_attach(const struct preload *preload, struct preload_host *host, uint64_t address)
 {
     const uint64_t room = host_place_room(host->size);
@@ -172,7 +173,8 @@ struct hosts_of {
     uint32_t uid;
 };
 
-/* The journal's worker still writes it, so an entry may be nonsense; host_make asks the kernel. */
+/* The worker still writes the journal, so an entry may be nonsense: host_make asks the kernel
+ * whether it names a segment of the user's. */
 static void entry_look(const struct journal_entry *entry, void *argument)
 {
     const struct hosts_of *of = argument;
@@ -203,7 +205,7 @@ void *preload_host_take(struct preload *preload, int id, uint64_t size, bool map
     return NULL;
 }
 
-/* Notes the host memory, if there is any, that was mapped for the block of the entry. */
+/* Marks the preloaded host block that the entry names, if there is one. */
 static void host_confirm(const struct preload *preload, const struct journal_entry *entry,
                          bool *confirmed)
 {
@@ -217,8 +219,8 @@ static void host_confirm(const struct preload *preload, const struct journal_ent
     }
 }
 
-/* The journal may have millions of entries, so it is read once. Without memory for the notes all is
- * given back, and made again. */
+/* The journal may have millions of entries, so it is read once. Without memory for the marks, all
+ * blocks at places are freed, and made again later. */
 void preload_hosts_settle(struct preload *preload, const struct journal *journal)
 {
     CLEANUP_FREE bool *confirmed = preload ? calloc(preload->host_count + 1, sizeof(bool)) : NULL;
@@ -261,7 +263,7 @@ void preload_free(struct preload *preload)
     free(preload);
 }
 
-/* Also gives up its segment, unless a session has taken it. */
+/* Frees the slot's preload, and its segment's mapping unless a session has taken that. */
 static void slot_clear(uint32_t slot)
 {
     struct preload *preload = preloads[slot];
@@ -319,7 +321,7 @@ void preload_remove(uint32_t slot, uint64_t number)
     }
 }
 
-/* Whether a window's addresses meet those of the session's. */
+/* Returns whether the preload's window overlaps the window of the session that is to be opened. */
 static bool in_the_way(const struct preload *preload, const struct link_open *open)
 {
     const struct window_range here = window_range(preload->window_base, preload->window_size,

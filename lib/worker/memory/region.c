@@ -7,8 +7,9 @@
 #include "worker/driver/worker.h"
 #include "worker/memory/space.h"
 
-/* Far from what a driver places by itself, which begins at the lowest addresses, and from where the
- * kernel places programs, libraries and stacks. The thread sanitizer leaves less room. */
+/* The regions of all devices. They lie far from where a driver places windows by itself, which is
+ * at the lowest addresses, and from where the kernel places programs, libraries and stacks. The
+ * thread sanitizer leaves less room. */
 #if THREAD_SANITIZER
 #define REGIONS_BASE UINT64_C(0x7e8000000000)
 #define REGIONS_END  UINT64_C(0x7ef000000000)
@@ -29,7 +30,8 @@ uint64_t region_size(void)
     return count > 1 ? (REGIONS_END - REGIONS_BASE) / count : 0;
 }
 
-/* NULL: the device has none. Under the lock. */
+/* Returns the region's space, which is initialized by the first call; NULL: the device has no
+ * region. The caller holds the lock. */
 static struct space *space_here(void)
 {
     const uint64_t size = region_size();

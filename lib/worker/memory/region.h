@@ -1,24 +1,25 @@
 /*
- * region.h - the device's region: a part of all addresses that the worker of no other device uses
- * for its sessions' windows. So the windows of a process on several devices lie apart, and what
- * lies in a window can be mapped at the same address by another device's worker.
+ * region.h - the device's region: a part of the address space that no other device's worker uses
+ * for windows. So the windows that a process has on several devices do not overlap, and what lies
+ * in a window can be mapped at the same address by another device's worker.
  *
- * It chooses hints, which the driver follows where it has nothing there. Where the machine has one
- * device, or the region is full, windows lie as they come, and may lie where one of another device
- * does: a process that has both is told (cudart/state/device.c). Any thread.
+ * A region only yields hints for cuMemAddressReserve, which the driver follows where the addresses
+ * are free. Where the machine has one device, or the region is full, the driver places windows
+ * anywhere, also where another device has one; a process with both is told (cudart/state/device.c).
+ * Any thread.
  */
 #ifndef GS_WORKER_MEMORY_REGION_H
 #define GS_WORKER_MEMORY_REGION_H
 
 #include <stdint.h>
 
-/* The addresses of the region; 0: the device has none. */
+/* Returns the size of the region in bytes; 0: the device has no region. */
 uint64_t region_size(void);
-/* Takes so many free addresses, which begin at a multiple of `align`; 0: there are none. */
+/* Takes `size` bytes of free addresses that begin at a multiple of `align`; 0: there are none. */
 uint64_t region_take(uint64_t size, uint64_t align);
-/* Notes that these are taken, if they are the region's. */
+/* Takes these addresses, if they are free and in the region. */
 void region_put(uint64_t address, uint64_t size);
-/* Gives back what begins there, if it is the region's. */
+/* Frees the addresses that were taken from `address` on; does nothing if there are none. */
 void region_give(uint64_t address);
 
 #endif

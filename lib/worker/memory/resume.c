@@ -17,7 +17,7 @@
 #include "worker/memory/preload.h"
 #include "worker/memory/window.h"
 
-/* About the longest that all others wait for a session after a loss. */
+/* About how long all other sessions wait for one session at a takeover, at most. */
 #define PROMPT_NS 5000000000u
 
 struct resume *resume_new(uint32_t slot)
@@ -65,7 +65,7 @@ void resume_free(struct resume *resume)
     free(resume);
 }
 
-/* The vault sends its entries in the order of their addresses. */
+/* Searches by halves, since the vault sends its pieces in the order of their addresses. */
 static struct resume_piece *piece_find(struct resume *resume, uint64_t address)
 {
     uint32_t low = 0, high = resume->count;
@@ -81,7 +81,7 @@ static struct resume_piece *piece_find(struct resume *resume, uint64_t address)
                                                                          : NULL;
 }
 
-/* Whether what was mapped beforehand is the memory that the session has there. */
+/* Returns whether a preloaded piece is the memory that the session has at that address. */
 static bool preload_right(const struct job *job, struct resume *resume,
                           const struct preload_piece *preloaded)
 {
@@ -95,8 +95,8 @@ static bool preload_right(const struct job *job, struct resume *resume,
            (import == IMPORT_NONE || !journal_revoked(journal, import));
 }
 
-/* Makes room where something else was mapped beforehand, which the former worker has freed since.
- */
+/* Frees preloaded pieces that are not the session's: the former worker has freed their memory
+ * since. */
 static void preload_settle(const struct job *job, struct resume *resume)
 {
     for (uint32_t i = 0; resume->preload && i < resume->preload->count; i++) {
@@ -105,7 +105,7 @@ static void preload_settle(const struct job *job, struct resume *resume)
     }
 }
 
-/* The piece, as it was mapped beforehand; NULL: it was not. */
+/* Returns the preloaded piece that is mapped at the address; NULL: there is none. */
 static struct preload_piece *preloaded_piece(const struct resume *resume, uint64_t address)
 {
     struct preload_piece *piece = preload_piece_at(resume->preload, address);
@@ -151,15 +151,16 @@ static gs_status chunk_resume(struct job *job, struct resume *resume,
     return job->status;
 }
 
-/* Whether the entry is of an import or a lent chunk without its allocation: the worker was lost
- * between the two. Chunks of other kinds may be in use without an allocation at their address. */
+/* Returns whether the entry is of an import or lent chunk without an allocation: the worker was
+ * lost between noting the two. Other chunks may be in use without an allocation at their address.
+ */
 static bool chunk_loose(const struct journal *journal, const struct journal_entry *entry)
 {
     return entry->kind == JOURNAL_CHUNK && chunk_noted_lent(entry) &&
            !journal_find(journal, JOURNAL_ALLOCATION, entry->key);
 }
 
-/* Whether the entry is of an export whose chunk has gone, or is loose. */
+/* Returns whether the entry is of an export whose chunk is gone, was not lent, or is loose. */
 static bool export_loose(const struct journal *journal, const struct journal_entry *entry)
 {
     const struct journal_entry *chunk;
@@ -170,7 +171,7 @@ static bool export_loose(const struct journal *journal, const struct journal_ent
     return !chunk || !chunk_noted_lent(chunk) || chunk_loose(journal, chunk);
 }
 
-/* Whether the entry is of something in a module that has gone. */
+/* Returns whether the entry is of a kernel or variable whose module is gone. */
 static bool member_loose(const struct journal *journal, const struct journal_entry *entry)
 {
     return (entry->kind == JOURNAL_KERNEL &&
@@ -179,15 +180,15 @@ static bool member_loose(const struct journal *journal, const struct journal_ent
             !journal_find(journal, JOURNAL_MODULE, entry->value[1]));
 }
 
-/* Whether the entry belongs to a request that was being made when the worker was lost: to one at
- * most, but a module that was being unloaded can have left thousands of kernels. */
+/* Returns whether the entry is loose: left by the one request that was in progress when the worker
+ * was lost. A module that was being unloaded may leave thousands of loose kernels. */
 static bool entry_loose(const struct journal *journal, const struct journal_entry *entry)
 {
     return chunk_loose(journal, entry) || export_loose(journal, entry) ||
            member_loose(journal, entry);
 }
 
-/* A session with much memory in small pieces is given up when its time is over. */
+/* Fails the job of a session whose time is over because its journal has very many entries. */
 static gs_status on_time(struct job *job)
 {
     return journal_late(job->session->journal, job->session->resume->prompt_until)
@@ -217,9 +218,9 @@ static int by_address(const void *a, const void *b)
     return (left->address > right->address) - (left->address < right->address);
 }
 
-/* The journal's allocations, sorted if they are not; *sorted is the caller's to free. Their tables
- * are arrays in this order: in a bad one each entry would move thousands, and a million would
- * take 8 s. */
+/* Collects the journal's allocations, sorted by address; *sorted is the caller's to free. The
+ * tables to be filled are arrays in this order: out of order, each insertion would move thousands
+ * of entries, and a million insertions would take 8 s. On failure the job has failed. */
 static gs_status allocations_sort(struct job *job, struct allocation **sorted, size_t *count)
 {
     const struct journal *journal = job->session->journal;
@@ -259,7 +260,7 @@ static gs_status allocations_resume(struct job *job)
 
 /* ---- Chunks ---------------------------------------------------------------------------------- */
 
-/* Reserves the windows of other devices again. */
+/* Reserves the peer windows that the journal names. On failure the job has failed. */
 static gs_status peer_windows_resume(struct job *job)
 {
     const struct journal *journal = job->session->journal;
@@ -294,7 +295,7 @@ gs_status memory_resume(struct job *job, struct resume *resume)
     preload_hosts_settle(resume->preload, journal);
     if (peer_windows_resume(job) == GS_OK)
         chunks_resume(job, resume);
-    preload_pieces_deinit(resume->preload); /* also on failure, where the window goes next */
+    preload_pieces_deinit(resume->preload); /* also on failure, after which the window is freed */
     if (job->status != GS_OK || allocations_resume(job) != GS_OK)
         return job->status;
     for (const struct journal_entry *e = NULL; (e = journal_next(journal, e));) {
@@ -305,7 +306,8 @@ gs_status memory_resume(struct job *job, struct resume *resume)
     return GS_OK;
 }
 
-/* Finds a chunk in which nothing has a place; it too belongs to a request that was being made. */
+/* Returns a chunk that nothing uses, left by the request that was in progress; NULL: there is none.
+ */
 static struct chunk *unnamed_find(const struct session *session)
 {
     for (size_t i = 0; i < session->memory.window.count; i++) {

@@ -1,7 +1,7 @@
 /*
- * resume.h - what the supervisor hands over of a session whose worker was lost, and how the
- * session's memory is made again from it: the window at its address, and in it the chunks, whose
- * physical memory the supervisor's vault has kept alive. A job's work, on a service thread.
+ * resume.h - how a session's memory is restored after a takeover, from what the supervisor hands
+ * over (struct resume): the window at its former address, and in it the chunks, whose physical
+ * memory the supervisor's vault has kept alive. Runs in the work of a job, on a service thread.
  */
 #ifndef GS_WORKER_MEMORY_RESUME_H
 #define GS_WORKER_MEMORY_RESUME_H
@@ -16,13 +16,13 @@ struct job;
 struct preload;
 struct session;
 
-/* Memory of the session that the vault has kept. */
+/* A piece of the session's memory that the vault has kept. */
 struct resume_piece {
     uint64_t address, size, number;
     int descriptor; /* -1: taken */
 };
 
-/* A kernel or a variable that the journal names, by its entry. */
+/* A kernel or a variable of the journal: its entry's kind and key. */
 struct resume_name {
     uint32_t kind;
     uint64_t key;
@@ -33,34 +33,36 @@ struct resume {
     int journal; /* the journal's descriptor; -1: taken */
     struct resume_piece *pieces;
     uint32_t count, capacity;
-    struct preload *preload; /* what the standby made of it beforehand; NULL: nothing */
-    /* The others wait while the session is taken up, but not for its modules and host memory beyond
-     * that time, nor for the compiler: then it is late, and they go on (session/resume.c). One with
-     * much memory in small pieces, which takes longer, is given up. */
+    struct preload *preload; /* what the standby has preloaded for the session; NULL: nothing */
+    /* All other sessions wait while this one is taken up, but not beyond this time for its modules
+     * and host memory, and never for the compiler. A session that needs these is late: the others
+     * go on without it (session/resume.c). A session whose memory takes longer, because it has very
+     * many small pieces, is ended. */
     uint64_t prompt_until;
     bool late;
-    /* Of one that is late: modules and kernels are loaded a few at a time, so that nobody waits for
-     * all. */
-    uint32_t loaded; /* modules below that number are */
+    /* For a late session: its modules and kernels are loaded a few at a time, so that nobody waits
+     * for all of them. */
+    uint32_t loaded; /* modules with lower numbers are loaded */
     struct resume_name *names;
-    uint32_t name_count, named; /* those before `named` are there */
-    uint32_t tries; /* of the load, which no quiet moment or too little memory has kept from it */
+    uint32_t name_count, named; /* names before index `named` are resolved */
+    uint32_t tries; /* failed attempts to load, for lack of a quiet moment or of memory */
 };
 
-/* NULL: no memory. */
+/* Makes an empty struct resume. NULL: no memory. */
 struct resume *resume_new(uint32_t slot);
-/* Adds a vault entry and takes its descriptor over. False: there is no memory, and the descriptor
- * is closed. */
+/* Adds a piece from the vault and takes its descriptor over. False: there is no memory, and the
+ * descriptor is closed. */
 bool resume_add(struct resume *resume, const struct link_vault *vault, int descriptor);
-/* Closes what nobody took. NULL is fine. */
+/* Frees it, and closes the descriptors that were not taken. NULL is fine. */
 void resume_free(struct resume *resume);
 
-/* Makes chunks, allocations, imports and exports as the journal says. On failure the job has
+/* Makes the chunks, allocations, imports and exports that the journal names. On failure the job has
  * failed, and window_deinit undoes what was done. */
 gs_status memory_resume(struct job *job, struct resume *resume);
-/* Once all that has memory has its place again: frees what nothing has. */
+/* Frees chunks that nothing uses. Called once modules, heap and all else with memory in the window
+ * have their places again. */
 void memory_resume_end(struct session *session);
-/* Tells the vault to drop the entries that no chunk has taken. */
+/* Tells the vault to drop the pieces that no chunk has taken. */
 void resume_drop_rest(const struct job *job, const struct resume *resume);
 
 #endif

@@ -17,7 +17,7 @@ static struct {
     struct segment_mapping *first;
 } kept = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-/* Takes the mapping out of those that are kept. NULL: it is none of them. */
+/* Takes the mapping out of the list of kept ones. NULL: it is not in the list. */
 static struct segment_mapping *kept_take(int id)
 {
     struct segment_mapping *mapping = NULL;

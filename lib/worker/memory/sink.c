@@ -9,11 +9,11 @@
 
 /* The sizes of sinks in units of the driver's granularity, which is 2 MiB on NVIDIA's devices: 4
  * GiB are 32 mappings of 128 MiB, 0.9 ms, and a user's sinks take 146 MiB. The largest sinks, of
- * 512 MiB, are for what indices reach beyond a window, which is 48 GiB. On a device with less than
- * 128 GiB they are smaller, and below 64 GiB there are none. */
+ * 512 MiB, are for the margins that indices reach beyond a window, which are 48 GiB. On a device
+ * with less than 128 GiB they are smaller, and below 64 GiB there are none. */
 static const uint64_t units[SINK_SIZES] = {256, 64, 8, 1};
-#define LARGEST_FROM  (UINT64_C(16) << 30) /* to be covered at once */
-#define LARGEST_PARTS 256u                 /* of the device's memory: a largest sink takes one */
+#define LARGEST_FROM  (UINT64_C(16) << 30) /* least range for which largest sinks are used */
+#define LARGEST_PARTS 256u /* a largest sink takes one of these parts of the device */
 
 /* Protects the making and clearing of sinks. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -27,8 +27,8 @@ static uint64_t sink_size(unsigned kind)
     return size;
 }
 
-/* Makes the user's sink of a kind and maps it there, its first mapping, to clear it: the driver may
- * hand out what another user has just given back. Under the lock. */
+/* Makes the user's sink of a kind and maps it at `address`, its first mapping, to clear it: the
+ * driver may hand out memory that another user has just freed. The caller holds the lock. */
 static CUresult sink_make(struct user_sinks *sinks, unsigned kind, uint64_t address)
 {
     CUmemGenericAllocationHandle handle;
@@ -70,7 +70,8 @@ static CUresult sink_map(struct session *session, uint64_t address, unsigned kin
     return result;
 }
 
-/* The largest kind of sink that may begin at the address and ends by `end`; `kind`: at most. */
+/* Returns the largest kind of sink, not larger than `kind`, that may begin at the address and ends
+ * by `end`. */
 static unsigned kind_fitting(uint64_t address, uint64_t end, unsigned kind)
 {
     while (kind < SINK_SIZES - 1 && (address % sink_size(kind) || sink_size(kind) > end - address))
@@ -100,7 +101,7 @@ CUresult sinks_cover(struct session *session, uint64_t address, uint64_t size)
     return CUDA_SUCCESS;
 }
 
-/* Unmaps the sinks that have an address in the range, and widens the range to all that they had. */
+/* Unmaps the sinks that overlap the range, and extends [*low, *high) to all that they covered. */
 static void range_unmap(struct space *sinks, uint64_t address, uint64_t size, uint64_t *low,
                         uint64_t *high)
 {
@@ -141,7 +142,7 @@ CUresult sinks_cover_place(struct session *session, uint64_t address, uint64_t s
     const uint64_t behind = chunk + 1 < window->places + window->count ? chunk[1].address : end;
     uint64_t low = address, high = address + size;
 
-    for (unsigned kind = SINK_SIZES; kind-- > 1;) { /* the largest do not come back */
+    for (unsigned kind = SINK_SIZES; kind-- > 1;) { /* the largest sinks are not restored */
         const uint64_t unit = sink_size(kind), down = address - address % unit,
                        up = round_up(address + size, unit);
         low = down >= before ? down : low;

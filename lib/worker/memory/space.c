@@ -47,8 +47,8 @@ static struct place *insert(struct space *space, size_t index, uint64_t address,
     return &space->places[index];
 }
 
-/* Finds the lowest gap: *index is the place behind the gap, *address its beginning. Returns false
- * when there is none. */
+/* Finds the lowest gap: *index is the index of the place behind the gap, *address is where the gap
+ * begins. Returns false when there is none. */
 static bool gap_find(const struct space *space, uint64_t size, uint64_t align, size_t *index,
                      uint64_t *address)
 {

@@ -1,9 +1,10 @@
 /*
- * space.h - a range of addresses and the places in use in it: a sorted array, first fit.
+ * space.h - a space: a range of addresses and the places in use in it, in a sorted array. Places
+ * are taken first fit.
  *
- * A space serves a session's window (places: chunks; another one: sinks) and a chunk (places: small
- * allocations). It has no lock: each space has one owner at a time. It holds numbers only and never
- * touches the memory that it describes.
+ * A session has a space for its chunks and one for its sinks, and a chunk has one for its small
+ * allocations. A space has no lock: it has one owner at a time. It holds numbers only, and never
+ * touches the memory that they describe.
  */
 #ifndef GS_WORKER_MEMORY_SPACE_H
 #define GS_WORKER_MEMORY_SPACE_H
@@ -17,7 +18,7 @@ struct place {
     void *tag; /* belongs to the space's owner */
 };
 
-/* How many of the places, which are sorted by address, begin at `address` or before it. */
+/* Returns how many of the places, which are sorted by address, begin at `address` or before it. */
 size_t places_up_to(const struct place *places, size_t count, uint64_t address);
 
 struct space {
@@ -29,27 +30,30 @@ struct space {
 void space_init(struct space *space, uint64_t base, uint64_t size);
 void space_deinit(struct space *space);
 
-/* Takes the lowest gap of `size` bytes at a multiple of `align` (a power of two). NULL: there is no
- * gap, or no memory for the array. The pointer is good until the next change. */
+/* Takes the lowest gap of `size` bytes that begins at a multiple of `align` (a power of two). NULL:
+ * there is no gap, or no memory for the array. The pointer is good until the next change. */
 struct place *space_take(struct space *space, uint64_t size, uint64_t align);
 
-/* Whether there is such a gap. */
+/* Returns whether there is such a gap. */
 bool space_has(const struct space *space, uint64_t size, uint64_t align);
 
 /* Adds a place at a given address. Returns false when the place overlaps another or leaves the
  * space, or when there is no memory. */
 bool space_put(struct space *space, uint64_t address, uint64_t size, void *tag);
-/* The same for a place that may lie outside of what space_take gives out. */
+/* Adds a place that may lie outside of the space's own range. Returns false when the place overlaps
+ * another, or when there is no memory. */
 bool space_add(struct space *space, uint64_t address, uint64_t size, void *tag);
 
-/* The place that begins at `address`, which the space's owner may change; NULL: none does. */
+/* Returns the place that begins at `address`; NULL: there is none. The owner of the space may
+ * change the place's tag. */
 struct place *space_at(const struct space *space, uint64_t address);
 
-/* The place that contains all of [address, address + size), which may not wrap; NULL: none does. */
+/* Returns the place that contains all of [address, address + size), which may not wrap; NULL: there
+ * is none. */
 struct place *space_containing(const struct space *space, uint64_t address, uint64_t size);
 
-/* The first place that has an address in [address, address + size), which may not wrap; NULL: none
- * has. */
+/* Returns the first place that overlaps [address, address + size), which may not wrap; NULL: there
+ * is none. */
 struct place *space_overlapping(const struct space *space, uint64_t address, uint64_t size);
 
 void space_remove(struct space *space, struct place *place);

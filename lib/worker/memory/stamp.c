@@ -5,8 +5,8 @@
 
 #include "common/util.h"
 
-/* The time or, where that is not later than the last number, the next number: the machine's clock
- * goes on when one worker follows another. */
+/* A stamp is the time or, where that is not later than the last stamp, the last stamp and 1. Stamps
+ * of the next worker are greater, because the machine's clock goes on. */
 uint64_t stamp(void)
 {
     static _Atomic uint64_t last;

@@ -10,10 +10,10 @@ static struct {
     pthread_mutex_t lock;
     struct user *first;
     _Atomic uint32_t count;
-    _Atomic uint64_t host_bytes; /* what all have of host_bytes and deferred_bytes */
+    _Atomic uint64_t host_bytes; /* sum of all users' host_bytes and deferred_bytes */
 } users = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-/* Under the lock. */
+/* The caller holds the lock. */
 static struct user *user_find(uint32_t uid)
 {
     struct user *user = users.first;
@@ -37,7 +37,7 @@ static struct user *user_new(uint32_t uid)
     return user;
 }
 
-/* Under the lock. */
+/* The caller holds the lock. */
 static void user_free_unused(struct user *user)
 {
     struct user **at = &users.first;
@@ -78,7 +78,7 @@ void user_release(struct user *user)
     }
     user_free_unused(user);
     pthread_mutex_unlock(&users.lock);
-    user_sinks_free(&sinks); /* not under the lock, for which a lane may wait: the driver is slow */
+    user_sinks_free(&sinks); /* without the lock, for which lanes may wait: the driver is slow */
 }
 
 void user_defer(struct user *user)
@@ -105,7 +105,7 @@ void user_linger(uint32_t uid, uint64_t bytes)
     if (!user && bytes)
         user = user_new(uid);
     if (user) {
-        /* Relaxed as all of the sum: what is subtracted was added before. */
+        /* Relaxed, as for all sums: what is subtracted was added before. */
         atomic_fetch_add_explicit(&user->used, bytes - user->lingering, memory_order_relaxed);
         user->lingering = bytes;
         user_free_unused(user);
@@ -113,13 +113,14 @@ void user_linger(uint32_t uid, uint64_t bytes)
     pthread_mutex_unlock(&users.lock);
 }
 
-/* relaxed: a lane that learns of another user a round later does no harm */
+/* Relaxed: it does no harm if a lane learns of another user a round later. */
 bool users_several(void)
 {
     return atomic_load_explicit(&users.count, memory_order_relaxed) > 1;
 }
 
-/* Relaxed throughout: no other memory depends on a sum. */
+/* Adds `bytes` to the sum. False: it would exceed the limit (0: none). Relaxed throughout: no other
+ * memory depends on a sum. */
 static bool sum_charge(_Atomic uint64_t *sum, uint64_t bytes, uint64_t limit)
 {
     uint64_t used = atomic_load_explicit(sum, memory_order_relaxed);
@@ -142,14 +143,14 @@ bool user_host_charge(struct user *user, uint64_t limit)
     return sum_charge(&user->hosts, 1, limit);
 }
 
-/* With the freed blocks. */
+/* Returns the user's bytes of host blocks, freed ones that are still registered included. */
 static uint64_t host_bytes_all(const struct user *user)
 {
     return atomic_load_explicit(&user->host_bytes, memory_order_relaxed) +
            atomic_load_explicit(&user->deferred_bytes, memory_order_relaxed);
 }
 
-/* How much all users may have together where this one has `own` bytes of it. */
+/* Returns how many bytes all users may have together, if this user has `own` bytes of these. */
 static uint64_t all_most(uint64_t own, const struct host_limits *limits)
 {
     if (limits->granted)

@@ -45,14 +45,14 @@ void vault_export(struct chunk *chunk)
 
 void vault_export_lent(struct chunk *chunk)
 {
-    /* Also where the journal is incomplete, but not where there is none: the vault has nothing of
-     * an unkept session. */
+    /* An incomplete journal makes no difference, but without a journal the session is not kept, and
+     * the vault has nothing of it. */
     if (!chunk->exported && chunk->holder.session->journal)
         descriptor_send(chunk);
 }
 
-/* The supervisor duplicates the descriptor: whether a driver makes one of memory that it was itself
- * handed as a descriptor is not known. */
+/* The supervisor duplicates a descriptor that it has, because it is not known whether a driver
+ * exports memory that it has itself imported by a descriptor. */
 void vault_export_import(struct chunk *chunk, uint32_t from_slot, uint64_t from_address)
 {
     const struct session *session = chunk->holder.session;

@@ -1,35 +1,36 @@
 /*
  * vault_export.h - vault export: a copy of every chunk's file descriptor goes to the supervisor's
  * vault, so that the memory can outlive this process. Service threads; a chunk belongs to its
- * session's job in progress, so what is sent of one comes in that order.
+ * session's job in progress, so the messages about a chunk are sent in the order of their causes.
  *
- * A chunk is exported before the journal has it and before its tenant has the answer: what a tenant
- * has been given outlives the worker whenever that is lost. A message that was sent, with its
- * descriptor, stays in the socket when this process has ended, and the supervisor reads it before
- * it takes the worker for lost.
+ * A chunk is exported before the journal notes it and before its tenant gets the answer, so memory
+ * that a tenant was given outlives the worker whenever the worker is lost: a message that was sent,
+ * with its descriptor, stays in the socket when this process has ended, and the supervisor reads it
+ * before it treats the worker as lost.
  */
 #ifndef GS_WORKER_MEMORY_VAULT_EXPORT_H
 #define GS_WORKER_MEMORY_VAULT_EXPORT_H
 
 #include "worker/memory/chunk.h"
 
-/* Sends the chunk's descriptor to the vault, unless the session ends with its worker anyway. On
- * failure the memory stays usable, but cannot outlive this process. */
+/* Sends the chunk's descriptor to the vault, unless the session cannot outlive its worker anyway.
+ * On failure the memory stays usable, but cannot outlive this process. */
 void vault_export(struct chunk *chunk);
-/* The same for a chunk that is about to be exported: others, who may outlive the worker, will hold
- * its memory. */
+/* Sends the descriptor of a chunk that is about to be exported to other sessions, also where its
+ * own session cannot outlive the worker: the other sessions may. */
 void vault_export_lent(struct chunk *chunk);
-/* Lets the vault keep for the chunk, an import, what it keeps for another session's chunk of the
- * same memory. */
+/* Has the vault duplicate, for an imported chunk, the descriptor that it keeps for the owner's
+ * chunk. */
 void vault_export_import(struct chunk *chunk, uint32_t from_slot, uint64_t from_address);
-/* The same for an import of another device, also where the session ends with its worker: so the
- * supervisor knows who has the memory. number: as the supervisor has told it. */
+/* Tells the supervisor that an import of another device is mapped, also where the session cannot
+ * outlive its worker: the supervisor has to know who holds the memory. number: the one that the
+ * supervisor has assigned. */
 void vault_export_peer(struct chunk *chunk, uint64_t number);
-/* The import could not be made. */
+/* Tells the supervisor that such an import could not be made. */
 void vault_export_peer_failed(const struct session *session, uint64_t number);
 /* Takes the chunk's memory back from sessions of other devices. */
 void vault_export_revoke(const struct chunk *chunk);
-/* Takes the chunk out of the vault, if it is there. Called before the chunk gives its memory up. */
+/* Removes the chunk from the vault, if it is there. Called before the chunk releases its memory. */
 void vault_export_remove(struct chunk *chunk);
 
 #endif

@@ -1,5 +1,5 @@
-/* window.c - the addresses of windows: where they are reserved, and how many each takes; see
- * window.h. The part of a window that kernels reach: open_part.c. */
+/* window.c - the addresses of windows: where they are reserved, and how much of the address space
+ * each window takes; see window.h. The part of a window that kernels reach is in open_part.c. */
 #include "worker/memory/window.h"
 
 #include <inttypes.h>
@@ -18,18 +18,18 @@
 #include "worker/memory/sink.h"
 #include "worker/memory/user.h"
 
-/* The size of a fenced session's window that has room for memory beside its kernels: the open part
- * can be widened beyond their reach three times, to 32, 64 and 128 GiB. The thread sanitizer leaves
- * no addresses for that. */
+/* The size of a fenced session's window with room for memory beside its kernels (window.h), which a
+ * session gets while few addresses are reserved: the open part can be widened beyond the kernels'
+ * reach three times, to 32, 64 and 128 GiB. The thread sanitizer leaves no addresses for that. */
 #define WINDOW_BESIDE (THREAD_SANITIZER ? WINDOW_MIN : UINT64_C(128) << 30)
-/* The part of all addresses, one in so many, for windows of that size: some 42 sessions of a single
- * device have one. */
+/* One part in BESIDE_SHARE of all addresses is for windows of that size: some 42 sessions of a
+ * single device get one. */
 #define BESIDE_SHARE  4u
 /* The addresses for windows of more than the least size, of the 128 TiB that a process has. With
- * the least size, a thousand fenced sessions take 108 TiB. */
+ * windows of the least size, a thousand fenced sessions take 108 TiB. */
 #define WINDOW_BUDGET (UINT64_C(64) << 40)
 
-#define HINTS_MAX 64 /* each two calls of a microsecond */
+#define HINTS_MAX 64 /* attempts, of two calls of a microsecond each */
 
 static _Atomic uint64_t windows_reserved;
 
@@ -41,7 +41,7 @@ struct window_range window_range(uint64_t base, uint64_t size, bool fenced)
     return (struct window_range){base - before, before + size + window_margin(fenced)};
 }
 
-/* The addresses that a window of this size takes from other windows of its size. */
+/* Returns how many addresses a window of this size takes from other windows of its size. */
 static uint64_t window_stride(const struct session *session, uint64_t size)
 {
     return round_up(window_range(0, size, session->fenced).size, size);
@@ -54,9 +54,10 @@ static uint64_t addresses_all(void)
     return region ? region : WINDOW_BUDGET;
 }
 
-/* A window may take a 64th of the budget's addresses that are still free: the first of a 139 GiB
- * device's sessions get room for all of its memory, and a thousand still get 4 GiB each. A region
- * is smaller: of one of 24 TiB a window may take a 32nd, which is enough for some 190 sessions. */
+/* Returns the most addresses that the next window may take: a 64th of those of the budget that are
+ * still free. So the first sessions of a 139 GiB device get room for all of its memory, and a
+ * thousand sessions still get 4 GiB each. A region is smaller: a window may take a 32nd of it, so
+ * that one of 24 TiB is enough for some 190 sessions. */
 static uint64_t window_share(void)
 {
     const uint64_t region = region_size(), budget = addresses_all();
@@ -65,7 +66,8 @@ static uint64_t window_share(void)
     return (budget - (reserved < budget ? reserved : budget)) / (region ? 32 : 64);
 }
 
-/* Whether a fenced session gets a window of that size only for memory beside its kernels. */
+/* Returns whether a fenced session gets a window of that size just to have room for memory beside
+ * its kernels. */
 static bool window_beside(const struct session *session, uint64_t size)
 {
     return session->fenced && size <= WINDOW_BESIDE &&
@@ -74,8 +76,8 @@ static bool window_beside(const struct session *session, uint64_t size)
                addresses_all() / BESIDE_SHARE;
 }
 
-/* Reserves a window in the device's region. *base 0, without an error: there is no place. A place
- * where the driver has something of its own stays taken. */
+/* Reserves a window in the device's region. *base 0, without an error: there is no place. Addresses
+ * that the driver does not grant stay taken in the region, since something else lies there. */
 static CUresult window_reserve_near(uint64_t size, bool fenced, CUdeviceptr *base)
 {
     const struct window_range range = window_range(0, size, fenced);
@@ -151,7 +153,8 @@ CUresult window_reserve_at(uint64_t base, uint64_t size, bool fenced, bool *ther
     return result;
 }
 
-/* Reserves the window that the session had with a former worker, if that is not done already. */
+/* Reserves the window that the session had with a former worker, unless the standby has reserved it
+ * already. On failure the job has failed. */
 static gs_status window_reserve_again(struct job *job, uint64_t *base, uint64_t *size)
 {
     CUresult result;

@@ -1,4 +1,4 @@
-/* assembler.c - see assembler.h. Text, code and messages are files in memory. */
+/* assembler.c - see assembler.h. Text, code and messages are in memfds. */
 #include "worker/module/assembler.h"
 
 #include <errno.h>
@@ -20,8 +20,9 @@
 #include "worker/module/assembler_process.h"
 #include "worker/module/image.h"
 
-/* Makes the file that is compiled. Where a text has no kernel, ptxas adds one by files in /tmp,
- * which it may not write: so it has one here, whose name nobody is told (kernels_read). */
+/* Makes the file to compile. Where a text has no kernel, ptxas would add one through files in /tmp,
+ * which it may not write, so the text gets a kernel here. Its name is not shown to tenants
+ * (kernels_read). -1, and errno: no memory. */
 static int text_file(const char *text, size_t size)
 {
     static const char kernel[] = "\n.visible .entry " REWRITE_PREFIX "none()\n{\n\tret;\n}\n";
@@ -43,7 +44,7 @@ static uint64_t cpu_ns(const struct rusage *used)
            ((uint64_t)used->ru_utime.tv_usec + (uint64_t)used->ru_stime.tv_usec) * 1000u;
 }
 
-/* Who loads again and again does not fill the log. */
+/* Limits the log's messages, so that a tenant that loads again and again does not fill the log. */
 static struct log_allowance allowance = LOG_ALLOWANCE(8, 10000000000u);
 
 static bool exited_with(int status, int how)
@@ -69,7 +70,8 @@ static gs_status refuse(struct job *job, const char *program, int status, const 
     return job_fail(job, GS_ERR_BAD_IMAGE, "ptxas refuses it: %s", said);
 }
 
-/* The software device's machine code is text. */
+/* Returns why the output of ptxas is not machine code; NULL: it is. For the software device,
+ * machine code is text. */
 static const char *code_fault(const unsigned char *code, size_t size)
 {
     if (size == 0)

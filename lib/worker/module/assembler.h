@@ -1,12 +1,13 @@
 /*
- * assembler.h - NVIDIA's assembler, ptxas, as a process: compiles the texts of fenced sessions
- * outside of the worker, where there is one to use (assembler_choice.h). The driver's compiler
- * works inside the worker: a mistake of it there is one with everybody's memory at hand, and
- * nothing ends what it has begun. The process has a bound of memory and of CPU time, and is killed
- * where the session closes. Besides, ptxas compiles whole programs, and keeps setmaxnreg, which the
- * driver's linker leaves out.
+ * assembler.h - NVIDIA's assembler, ptxas, as a process that compiles the texts of fenced sessions
+ * outside of the worker, on machines that have one to use (assembler_choice.h). The driver's
+ * compiler works inside the worker: a mistake of it there has everybody's memory at hand, and
+ * nothing can end a compilation that has begun. The process has limits of memory and CPU time, and
+ * is killed when the session closes. Besides, ptxas compiles whole programs, and keeps setmaxnreg,
+ * which the driver's linker leaves out.
  *
- * Its code is not checked against the text: who takes ptxas over can have any code loaded.
+ * The machine code is not checked against the text: a text that takes ptxas over can have any code
+ * loaded.
  */
 #ifndef GS_WORKER_MODULE_ASSEMBLER_H
 #define GS_WORKER_MODULE_ASSEMBLER_H
@@ -18,11 +19,11 @@
 
 struct job;
 
-/* Compiles a text of `size` bytes on up to `threads` threads, for a job that compiles, to *code, to
- * be freed. Blocks until that is done or the session closes; charges the job with the CPU time.
- * Returns the job's status: GS_ERR_BAD_IMAGE with what ptxas says, GS_ERR_INTERRUPTED,
- * GS_ERR_NO_MEMORY, GS_ERR_DRIVER where the program that the operator named cannot be run. GS_OK
- * with *code NULL: the toolkit's is gone, and the driver is to compile. Service threads. */
+/* Compiles a text of `size` bytes on up to `threads` threads, for a job that compiles; *code is the
+ * caller's to free. Blocks until that is done or the session closes; charges the job with the CPU
+ * time. Returns the job's status: GS_ERR_BAD_IMAGE with the message of ptxas, GS_ERR_INTERRUPTED,
+ * GS_ERR_NO_MEMORY, or GS_ERR_DRIVER where a program that the operator named cannot be run. GS_OK
+ * with *code NULL: the toolkit's ptxas is gone, and the driver is to compile. Service threads. */
 gs_status assembler_run(struct job *job, const char *text, size_t size, uint32_t threads,
                         unsigned char **code, size_t *code_size);
 

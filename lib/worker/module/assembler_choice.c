@@ -18,24 +18,24 @@
 #include "worker/driver/worker.h"
 #include "worker/module/assembler_process.h"
 
-/* Where NVIDIA's packages put the toolkit. */
+/* The path at which NVIDIA's packages install the toolkit's ptxas. */
 #define TOOLKITS        "/usr/local/cuda/bin/ptxas"
 #define VERSION_SECONDS 10
 
-/* NULL: the driver compiles. Chosen before the worker has other threads; becomes NULL for good
- * where the toolkit's is gone. */
+/* The path of the chosen ptxas; NULL: the driver compiles. It is chosen before the worker has other
+ * threads, and becomes NULL for good when the toolkit's ptxas is gone. */
 static const char *_Atomic program;
 
-/* The toolkit's. */
+/* The toolkit's ptxas. */
 static struct {
-    pthread_mutex_t lock; /* of `seen`, and of looks at the file */
-    /* The name without links: another toolkit that takes the folder's name is another version,
-     * which nobody has looked at. */
+    pthread_mutex_t lock; /* protects `seen`, and is held while the file is checked */
+    /* The path, with links resolved: a toolkit that replaces the target of a link is another
+     * version, which has not been checked. */
     char path[PATH_MAX];
-    struct stat seen; /* the file that was looked at */
+    struct stat seen; /* the file that was checked */
 } toolkits = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-/* relaxed: the path was written before there were other threads */
+/* relaxed: the path was stored before there were other threads */
 static const char *program_load(void)
 {
     return atomic_load_explicit(&program, memory_order_relaxed);
@@ -70,8 +70,8 @@ bool assembler_suits(const char *said, unsigned driver)
            major == driver / 1000 && minor >= driver % 1000 / 10;
 }
 
-/* Cuts the name, which has no links, to the part that others than root can change: the file, or a
- * folder where another file may take its place. False: there is no such part. */
+/* Cuts the path, which has no links, to the part that users other than root can change: the file,
+ * or a folder in which they could replace the file. False: there is no such part. */
 static bool others_part_find(char *path)
 {
     struct stat part;
@@ -91,19 +91,18 @@ static bool others_part_find(char *path)
     return true;
 }
 
-/* Why a look at the toolkit's has told nothing: memory or time was short, which tenants can bring
- * about. */
+/* The reason why a check had no result: memory or time was short, which tenants can cause. */
 static const char no_means[] = "memory or time to look at it was short";
 
-/* Whether the process that was to tell the version has ended for want of these. */
+/* Returns whether a process that was to tell the version has ended for want of memory or time. */
 static bool was_short(int status)
 {
     return WIFEXITED(status) ? WEXITSTATUS(status) == ASSEMBLER_NO_MEMORY
                              : WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL;
 }
 
-/* Runs the toolkit's for what it is. Returns why it does not suit, in `text` or a literal; NULL: it
- * does. */
+/* Runs the toolkit's ptxas for its version. Returns why it does not suit, in `text` or a literal;
+ * NULL: it suits. */
 static const char *version_fault(char *text, size_t size)
 {
     CLEANUP_FD int messages = assembler_file_new();
@@ -130,7 +129,7 @@ static const char *version_fault(char *text, size_t size)
     return text;
 }
 
-/* Returns why the toolkit's cannot serve here, in `text` or a literal; NULL: it can. */
+/* Returns why the toolkit's ptxas cannot be used here, in `text` or a literal; NULL: it can. */
 static const char *toolkits_fault(char *text, size_t size)
 {
     char path[PATH_MAX];
@@ -181,7 +180,7 @@ void assembler_choose(void)
 
 /* ---- While the worker runs ------------------------------------------------------------------- */
 
-/* Whether the file is the one that was looked at, as it was. */
+/* Returns whether the file is the one that was checked, and unchanged. */
 static bool toolkits_unchanged(void)
 {
     struct stat now;
@@ -192,7 +191,8 @@ static bool toolkits_unchanged(void)
            now.st_ctim.tv_nsec == toolkits.seen.st_ctim.tv_nsec;
 }
 
-/* Looks at the toolkit's again, also where its file is unchanged if it has failed. */
+/* Checks the toolkit's ptxas again if its file has changed or `failed` is set. Returns the chosen
+ * program. */
 static const char *toolkits_look(bool failed)
 {
     char text[1024];
@@ -202,7 +202,7 @@ static const char *toolkits_look(bool failed)
     if (program_load() && (failed || !toolkits_unchanged()))
         fault = toolkits_fault(text, sizeof(text));
     if (fault == no_means) {
-        toolkits.seen = (struct stat){0}; /* the next text's compilation looks again */
+        toolkits.seen = (struct stat){0}; /* the next compilation checks again */
     } else if (fault) {
         atomic_store_explicit(&program, NULL, memory_order_relaxed);
         log_warning("event=ptxas-lost program=%s reason=\"%s\"", toolkits.path, fault);

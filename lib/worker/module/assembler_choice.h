@@ -1,8 +1,8 @@
 /*
- * assembler_choice.h - which assembler compiles (assembler.h): the one that $GSHARE_PTXAS names
- * (gshared --ptxas), or where that is "auto" the toolkit's, if the machine has one that suits the
- * driver and that none but root can change. The toolkit may be removed or replaced while the worker
- * runs: then the driver compiles from then on. One that the operator named stays wanted.
+ * assembler_choice.h - chooses the ptxas that compiles (assembler.h): the one that $GSHARE_PTXAS
+ * names (gshared --ptxas) or, where that is "auto", the CUDA toolkit's, if the machine has one that
+ * suits the driver and that only root can change. When the toolkit is removed or replaced while the
+ * worker runs, the driver compiles from then on. A ptxas that the operator named is never given up.
  */
 #ifndef GS_WORKER_MODULE_ASSEMBLER_CHOICE_H
 #define GS_WORKER_MODULE_ASSEMBLER_CHOICE_H
@@ -10,30 +10,31 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Decides whether there is one to use, which may start it for its version. Once, when the device is
+/* Makes the choice, which may start ptxas to ask for its version. Called once, when the device is
  * open and no other thread runs. */
 void assembler_choose(void);
-/* Decides for a toolkit's with that name, as "auto" does for the machine's. */
+/* Chooses the toolkit's ptxas at that path, as "auto" does with the usual path, if it can be used.
+ */
 void assembler_choose_toolkits(const char *name);
-/* Whether one that says this for `--version` can compile for a driver of the version
- * (cuDriverGetVersion): of the same major version, or its code may not load, and not older, or it
- * refuses what the driver takes. */
+/* Returns whether a ptxas that prints `said` for --version can compile for a driver of the version
+ * `driver` (cuDriverGetVersion). It must have the same major version, or its code may not load, and
+ * must not be older, or it refuses texts that the driver takes. */
 bool assembler_suits(const char *said, unsigned driver);
 
-/* Whether ptxas compiles the texts of fenced sessions. Any thread. */
+/* Returns whether ptxas compiles the texts of fenced sessions. Any thread. */
 bool assembler_wanted(void);
-/* Returns a number that differs between files of ptxas; 0: ptxas is not wanted. */
+/* Returns a number that differs between versions of the ptxas file; 0: the driver compiles. */
 uint64_t assembler_version(void);
 
-/* Service threads: */
-/* Returns the program; NULL: there is none any more. Looks at the toolkit's again where its file
- * has changed. A look for which memory or time is short leaves the program wanted, and the next
- * call looks again. */
+/* The next two are for service threads. */
+/* Returns the path of ptxas; NULL: the driver compiles. Checks the toolkit's ptxas again where its
+ * file has changed. A check that memory or time is too short for leaves ptxas chosen, and the next
+ * call checks again. */
 const char *assembler_program(void);
-/* Looks at the toolkit's again, which could not be run: a text may have made it end as if. True:
- * there is none any more. */
+/* Checks the toolkit's ptxas again, because a process has ended as if it could not be run; a text
+ * may have made it end so. True: the driver compiles from now on. */
 bool assembler_lost(void);
-/* Whether the operator named the program. */
+/* Returns whether the operator named the program. */
 bool assembler_is_named(void);
 
 #endif

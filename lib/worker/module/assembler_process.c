@@ -1,7 +1,7 @@
 /*
- * assembler_process.c - see assembler_process.h. Like the worker itself the process is started from
- * the server's executable, which gives up what a compiler does not need and becomes ptxas
- * (assembler_main): a fork would copy the worker's page tables.
+ * assembler_process.c - see assembler_process.h. Like the worker itself, the process is started
+ * from the server's executable, which drops the rights that a compiler does not need and executes
+ * ptxas (assembler_main): a fork would copy the worker's page tables.
  */
 #include "worker/module/assembler_process.h"
 
@@ -26,11 +26,12 @@
 
 enum { TEXT_FD = 3, CODE_FD = 4, DESCRIPTORS_FREE = 10 };
 
-#define LOOK_MS 50 /* whether the session closes */
+#define LOOK_MS 50 /* the interval of checks whether the session closes */
 
 /* ---- Files in memory ------------------------------------------------------------------------- */
 
-/* Above the numbers that the process has them at, so that no dup2 takes another's place. */
+/* The descriptor is above those that the process will have, so that no dup2 replaces another file.
+ */
 int assembler_file_new(void)
 {
     CLEANUP_FD int fd = memfd_create("gshare-ptxas", MFD_CLOEXEC);
@@ -122,7 +123,7 @@ int assembler_await(struct job *job, pid_t pid, unsigned seconds, struct rusage 
     while (process >= 0 && poll(&end, 1, LOOK_MS) <= 0 && (!job || job_go_on(job) == GS_OK) &&
            clock_ns() < until)
         continue;
-    kill(-pid, SIGKILL); /* it has ended, or is to end */
+    kill(-pid, SIGKILL); /* the process group, ended or not */
     while (wait4(pid, &status, 0, used) < 0 && errno == EINTR)
         continue;
     return status;
@@ -130,7 +131,7 @@ int assembler_await(struct job *job, pid_t pid, unsigned seconds, struct rusage 
 
 /* ---- Its architecture ------------------------------------------------------------------------ */
 
-/* Where the text has the directive outside of comments, or its end. */
+/* Returns the position of the directive in the text, outside of comments, or the text's end. */
 static const char *directive_find(const char *text, const char *name)
 {
     while (*text && strncmp(text, name, strlen(name)) != 0) {
@@ -161,7 +162,7 @@ static bool limit(int what, rlim_t most)
     return setrlimit(what, &limits) == 0;
 }
 
-/* The exit status where the program cannot be run. */
+/* Returns the exit status for a program that cannot be executed. */
 static int run_failure(int error)
 {
     return error == ENOMEM || error == EAGAIN ? ASSEMBLER_NO_MEMORY : ASSEMBLER_CANNOT_RUN;
@@ -175,10 +176,10 @@ int assembler_main(char **arguments)
 
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != atoi(arguments[0]))
-        return ASSEMBLER_CANNOT_RUN;               /* the worker has ended before that */
-    if (score >= 0 && write(score, "1000", 4) < 0) /* first to go where memory is short */
+        return ASSEMBLER_CANNOT_RUN;               /* the worker has ended already */
+    if (score >= 0 && write(score, "1000", 4) < 0) /* the first to be killed when memory is short */
         perror("oom_score_adj");
-    /* The driver's, if it has opened any to be inherited. */
+    /* Closes descriptors of the driver's that may be inherited. */
     syscall(SYS_close_range, CODE_FD + 1, ~0u, 0);
     if (!limit(RLIMIT_AS, ASSEMBLER_MEMORY_MOST) || !limit(RLIMIT_CPU, ASSEMBLER_SECONDS_MOST) ||
         !limit(RLIMIT_FSIZE, ASSEMBLER_CODE_MOST) || !limit(RLIMIT_CORE, 0)) {
@@ -193,5 +194,5 @@ int assembler_main(char **arguments)
         error = errno;
         perror("sandbox");
     }
-    _exit(run_failure(error)); /* what exit does may need what has been given up */
+    _exit(run_failure(error)); /* exit handlers may need rights that were given up */
 }

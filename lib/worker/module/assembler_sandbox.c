@@ -1,6 +1,6 @@
-/* assembler_sandbox.c - see assembler_sandbox.h. Landlock keeps the process off files, and off
- * others' memory by ptrace; seccomp refuses the system calls that reach others in another way, and
- * those that change files which Landlock leaves to it. */
+/* assembler_sandbox.c - see assembler_sandbox.h. Landlock keeps the process from files, and from
+ * other processes' memory by ptrace. seccomp refuses the system calls that reach other processes in
+ * another way, and those that change files in ways that Landlock does not refuse. */
 #include "worker/module/assembler_sandbox.h"
 
 #include <assert.h>
@@ -23,14 +23,14 @@
 
 #define READ             (LANDLOCK_ACCESS_FS_EXECUTE | LANDLOCK_ACCESS_FS_READ_FILE)
 #define READ_TREE        (READ | LANDLOCK_ACCESS_FS_READ_DIR)
-/* All accesses of Landlock's first version, which refuses moves between folders in any case. */
+/* All rights of Landlock's first version, which refuses moves between folders in any case. */
 #define ANY              (LANDLOCK_ACCESS_FS_MAKE_SYM * 2 - 1)
-/* Before this version a file that may be read can be truncated as it is opened. Older headers do
- * not have LANDLOCK_ACCESS_FS_TRUNCATE. */
+/* Before this version Landlock does not refuse to truncate a file that may be read. Older headers
+ * lack LANDLOCK_ACCESS_FS_TRUNCATE. */
 #define TRUNCATE_VERSION 3
 #define TRUNCATE         (UINT64_C(1) << 14)
 
-/* The folders are links into /usr on most systems, and may not be there. */
+/* The folders that may be read. They are links into /usr on most systems, and may be missing. */
 static const char *const trees[] = {"/usr", "/lib", "/lib64", "/bin"};
 
 static bool path_allow(int ruleset, const char *path, uint64_t access)
@@ -68,28 +68,29 @@ static bool files_close(const char *program)
 
 #if defined(__x86_64__)
 #define ARCHITECTURE AUDIT_ARCH_X86_64
-#define OTHER_CALLS  0x40000000u /* from this number on they are those of x32 */
+#define OTHER_CALLS  0x40000000u /* higher numbers are calls of x32 */
 #elif defined(__aarch64__)
 #define ARCHITECTURE AUDIT_ARCH_AARCH64
 #define OTHER_CALLS  UINT32_MAX
 #endif
 
-/* What reaches other processes, a network, or large parts of the kernel that no compiler needs. The
- * list names what is refused and not what is allowed, since another ptxas may use other calls. */
+/* The calls that reach other processes, a network, or large parts of the kernel that no compiler
+ * needs. The list names refused calls, not allowed ones, since another version of ptxas may use
+ * other calls. */
 static const uint32_t refused[] = {
     /* Signals, and other processes' memory, descriptors, limits and scheduling. */
     SYS_tkill, SYS_rt_sigqueueinfo, SYS_rt_tgsigqueueinfo, SYS_pidfd_open, SYS_pidfd_send_signal,
     SYS_pidfd_getfd, SYS_ptrace, SYS_process_vm_readv, SYS_process_vm_writev, SYS_process_madvise,
     SYS_kcmp, SYS_setpriority, SYS_sched_setaffinity, SYS_sched_setscheduler, SYS_sched_setparam,
     SYS_sched_setattr, SYS_ioprio_set, SYS_migrate_pages, SYS_move_pages,
-    /* Another group of processes, by which the worker ends this one. */
+    /* Leaving the process group, by which the worker kills this process. */
     SYS_setpgid, SYS_setsid,
-    /* Sockets, queues, segments, keys. Who guesses the number of a queue needs no call to get it.
-     */
+    /* Sockets, queues, segments, keys. A process that guesses the id of a System V queue or
+     * semaphore can use it without the call that looks it up. */
     SYS_socket, SYS_socketpair, SYS_mq_open, SYS_mq_unlink, SYS_shmget, SYS_shmat, SYS_shmctl,
     SYS_semget, SYS_semop, SYS_semtimedop, SYS_semctl, SYS_msgget, SYS_msgsnd, SYS_msgrcv,
     SYS_msgctl, SYS_add_key, SYS_request_key, SYS_keyctl,
-    /* Changes of files that Landlock does not refuse. The last have numbers alone in old headers:
+    /* Changes of files that Landlock does not refuse. Old headers have no names for the last four:
      * fchmodat2, setxattrat, removexattrat, file_setattr. */
     SYS_truncate, SYS_fchmod, SYS_fchmodat, SYS_fchown, SYS_fchownat, SYS_utimensat, SYS_setxattr,
     SYS_lsetxattr, SYS_fsetxattr, SYS_removexattr, SYS_lremovexattr, SYS_fremovexattr,
@@ -97,16 +98,16 @@ static const uint32_t refused[] = {
     SYS_chmod, SYS_chown, SYS_lchown, SYS_utime, SYS_utimes, SYS_futimesat,
 #endif
     452, 463, 466, 469,
-    /* Parts of the kernel. */
+    /* Large parts of the kernel. */
     SYS_bpf, SYS_perf_event_open, SYS_userfaultfd, SYS_io_uring_setup, SYS_unshare, SYS_setns,
     SYS_mount, SYS_fanotify_init};
 
-/* Those that take the number of a process first, by which they reach others. */
+/* Calls that take a process id first. They are allowed for the process itself only. */
 static const uint32_t own_alone[] = {SYS_kill, SYS_tgkill, SYS_prlimit64};
 
-/* What a clone must have, to be a thread: another process would have bounds of memory and of CPU
- * time of its own, and would outlive this one where the worker is lost. ptxas 13.0 starts none. And
- * what no thread may have: namespaces. */
+/* The flags that a clone must have, so that it makes a thread: another process would have limits of
+ * memory and CPU time of its own, and would outlive this one when the worker is lost; ptxas 13.0
+ * starts none. And the flags that it must not have, which make namespaces. */
 #define CLONES_THREAD (CLONE_THREAD | CLONE_VM)
 #define CLONES_REFUSED                                                                             \
     (CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWUSER | CLONE_NEWPID |  \
@@ -117,7 +118,7 @@ static const uint32_t own_alone[] = {SYS_kill, SYS_tgkill, SYS_prlimit64};
 #define FAIL(error)          BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | (error))
 #define REFUSE               FAIL(EPERM)
 #define ALLOW                BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)
-/* Skips `count` instructions unless what is loaded equals the value. */
+/* Skips `count` instructions unless the loaded word equals the value. */
 #define UNLESS(value, count) BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (value), 0, (count))
 #define IF(value, count)     BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (value), (count), 0)
 
@@ -140,7 +141,8 @@ static void refused_put(struct filter *filter)
     }
 }
 
-/* An argument's low word, which the kernel looks at, comes first on both architectures. */
+/* The filter loads an argument's low word, which comes first on both architectures. It is all that
+ * the kernel uses of these arguments. */
 static void own_alone_put(struct filter *filter)
 {
     for (size_t i = 0; i < ARRAY_SIZE(own_alone); i++) {
@@ -153,8 +155,8 @@ static void own_alone_put(struct filter *filter)
     }
 }
 
-/* The C library makes threads by clone where there is no clone3, whose flags are in memory, where
- * no filter sees them. */
+/* clone3 has its flags in memory, which no filter can read, so it fails with ENOSYS: then the C
+ * library makes threads by clone. */
 static void clone_put(struct filter *filter)
 {
     PUT(UNLESS(SYS_clone3, 1));
@@ -172,7 +174,8 @@ static void clone_put(struct filter *filter)
     PUT(ALLOW);
 }
 
-/* The owner of a descriptor is sent any signal that its opener chooses. */
+/* Refuses to set the owner of a descriptor, which gets the signals that the opener of the
+ * descriptor chooses. */
 static void fcntl_put(struct filter *filter)
 {
     PUT(UNLESS(SYS_fcntl, 5));
@@ -183,7 +186,7 @@ static void fcntl_put(struct filter *filter)
     PUT(ALLOW);
 }
 
-/* The process ends with the worker because it has asked the kernel for that before. */
+/* Refuses to change the parent-death signal, by which the process ends with the worker. */
 static void prctl_put(struct filter *filter)
 {
     PUT(UNLESS(SYS_prctl, 4));

@@ -54,8 +54,8 @@ static struct account *account_most(const struct accounts *accounts)
     return most;
 }
 
-/* Ends the user's part in the item that it has used longest ago. Returns the item; NULL: the user
- * has none. */
+/* Removes the user from the item that it has not used for longest. Returns the item; NULL: the user
+ * uses none. */
 static const struct cache_item *take_oldest(const struct cache_item *items, size_t count,
                                             uint32_t uid)
 {
@@ -80,8 +80,8 @@ static const struct cache_item *take_oldest(const struct cache_item *items, size
     return oldest;
 }
 
-/* `more` counts for its user from the beginning. So it displaces nothing of another user that has
- * less than this user will have. */
+/* `more` counts for its user from the beginning, so it displaces no item of a user who has less
+ * than this user will have. */
 void cache_share_evict(const struct cache_item *items, size_t count, uint32_t uid, uint64_t more,
                        uint64_t most)
 {
@@ -91,11 +91,11 @@ void cache_share_evict(const struct cache_item *items, size_t count, uint32_t ui
 
     for (size_t i = 0; i < count; i++) {
         if (items[i].share->count == 0)
-            continue; /* a worker ended while it evicted the item, which goes now */
+            continue; /* a worker ended while it evicted this item */
         bytes += items[i].bytes;
         for (uint32_t u = 0; room && u < items[i].share->count; u++)
             account_add(&accounts, items[i].share->uid[u], items[i].bytes);
-        if (!room) /* no memory to choose: all goes */
+        if (!room) /* no memory to choose items: all are evicted */
             items[i].share->count = 0;
     }
     if (room)
@@ -103,7 +103,7 @@ void cache_share_evict(const struct cache_item *items, size_t count, uint32_t ui
     while (room && bytes > most) {
         struct account *account = account_most(&accounts);
         const struct cache_item *item = take_oldest(items, count, account->uid);
-        if (!item) { /* the user has nothing but `more` */
+        if (!item) { /* the user has no item, only `more` */
             account->bytes = 0;
             if (account_most(&accounts)->bytes == 0)
                 return;

@@ -14,26 +14,27 @@
 #include "worker/module/code_disk.h"
 
 #define ENTRY_MAX   (LINK_CODE_BYTES / 8)
-/* What an entry counts as at least, so that a look through all does not take long. */
+/* The least size that an entry counts as, so that there are not too many to look through. */
 #define ENTRY_LEAST (LINK_CODE_BYTES / ENTRIES_MAX)
 #define ENTRIES_MAX 4096u
 
-/* The beginning of the memory. Entries follow, one behind the other. */
+/* The beginning of the memfd. Entries follow, one behind the other. */
 struct cache {
     char made_for[128];
-    /* Bytes of the entries. A worker may be killed while it writes one: `used` comes last. */
+    /* The bytes of all entries. It is stored after an entry, because a worker may be killed while
+     * it writes one. */
     _Atomic uint64_t used;
 };
 
 struct entry {
     uint64_t text_size, code_size;
     struct cache_share share;
-    unsigned char bytes[]; /* text, code; then up to a multiple of 8 */
+    unsigned char bytes[]; /* text and code, padded to a multiple of 8 */
 };
 
 static struct {
     struct cache *cache; /* NULL: none */
-    uint64_t version;    /* the assembler's in `made_for` */
+    uint64_t version;    /* the assembler's version in `made_for` */
     pthread_mutex_t lock;
 } opened = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
@@ -55,13 +56,13 @@ bool code_cache_open(int fd, const struct link_device *info)
     return true;
 }
 
-/* The bytes that it takes. */
+/* Returns the bytes that the entry takes in the memfd. */
 static uint64_t entry_size(const struct entry *entry)
 {
     return (sizeof(*entry) + entry->text_size + entry->code_size + 7) & ~UINT64_C(7);
 }
 
-/* The bytes that it counts as. */
+/* Returns the size that the entry counts as. */
 static uint64_t entry_counts(const struct entry *entry)
 {
     return entry_size(entry) < ENTRY_LEAST ? ENTRY_LEAST : entry_size(entry);
@@ -89,12 +90,13 @@ static uint64_t used_load(void)
 
 static void used_store(uint64_t used)
 {
-    /* release: the entries before their size, for a worker that comes when this one is killed */
+    /* release: stores the entries before their size, for the worker that follows if this one is
+     * killed */
     atomic_store_explicit(&opened.cache->used, used, memory_order_release);
 }
 
-/* Under the lock. NULL: there is none. Compares the texts and no hash, for the reason in
- * rewrite_cache.c. */
+/* Returns the entry of that text; NULL: there is none. Compares texts and not hashes, for the
+ * reason in rewrite_cache.c. The caller holds the lock. */
 static struct entry *entry_find(const unsigned char *text, size_t size)
 {
     const uint64_t used = used_load();
@@ -108,8 +110,8 @@ static struct entry *entry_find(const unsigned char *text, size_t size)
     return NULL;
 }
 
-/* Removes the entries that no user has, and moves the others together. If the worker is killed
- * meanwhile, the entries that have not been moved are lost. */
+/* Removes the entries without users, and closes the gaps. If the worker is killed meanwhile, the
+ * entries that were not moved yet are lost. */
 static void memory_compact(void)
 {
     const uint64_t end = used_load();
@@ -132,8 +134,8 @@ static void memory_compact(void)
     }
 }
 
-/* Makes room for an entry of that size. Frees an eighth of the memory in all, so that entries are
- * not moved for each new one. */
+/* Evicts entries to make room for one of that size of the user's. Frees an eighth of the memory at
+ * a time, so that entries are not moved for each new one. */
 static void memory_make_room(uint32_t uid, uint64_t size)
 {
     const uint64_t capacity = LINK_CODE_BYTES - sizeof(struct cache), used = used_load();
@@ -151,7 +153,7 @@ static void memory_make_room(uint32_t uid, uint64_t size)
     memory_compact();
 }
 
-/* Whether an entry of that size fits in beside all others. */
+/* Returns whether an entry of that size fits beside all others. */
 static bool has_room(uint64_t size)
 {
     const uint64_t capacity = LINK_CODE_BYTES - sizeof(struct cache), used = used_load();
@@ -186,7 +188,7 @@ static void memory_put(const unsigned char *text, size_t size, const void *code,
     struct entry *entry;
 
     pthread_mutex_lock(&opened.lock);
-    entry = entry_find(text, size); /* two may compile the same text side by side */
+    entry = entry_find(text, size); /* two threads may compile the same text */
     if (entry) {
         cache_share_note(&entry->share, uid, clock_ns());
     } else {
@@ -224,7 +226,8 @@ void code_cache_put(const unsigned char *text, size_t size, const void *code, si
     if (!opened.cache || is_too_large(size, code_size))
         return;
     memory_put(text, size, code, code_size, uid);
-    /* Else another compiler's code would be found under the name of an assembler that is gone. */
+    /* If the assembler has changed or gone, this code may be another compiler's, and is not kept on
+     * disk under the former assembler's name. */
     if (assembler_version() == opened.version)
         code_disk_put(opened.cache->made_for, text, size, code, code_size, uid);
 }

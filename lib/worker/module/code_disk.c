@@ -21,16 +21,16 @@
 #include "worker/module/code_file.h"
 #include "worker/module/code_store.h"
 
-#define ANSWER_MS 2000 /* a disk that takes longer is not asked again for PAUSE_NS */
+#define ANSWER_MS 2000 /* a disk that takes longer is left alone for PAUSE_NS */
 #define PAUSE_NS  60000000000u
 
-/* Bytes written, as files count, after which the directory is looked through. */
+/* After this many bytes written, in the sizes that files count as, the directory is trimmed. */
 #define TRIM_BYTES (CODE_STORE_BYTES / 16)
 
 enum request { CODE_FIND = 1, CODE_PUT = 2 };
 
-/* A request, or its answer. A CODE_PUT, and the answer to a CODE_FIND whose code was found, bring a
- * descriptor. */
+/* A request, or its answer. A CODE_PUT brings a descriptor, and so does the answer to a CODE_FIND,
+ * if the code was found. */
 struct message {
     uint32_t request, number, uid;
     char name[CODE_NAME_MAX];
@@ -39,9 +39,9 @@ struct message {
 static struct {
     pthread_mutex_t lock;
     int socket;  /* -1: nothing is kept */
-    pid_t child; /* 0: none, or its end has been seen */
+    pid_t child; /* 0: none, or it has been reaped */
     uint32_t asked;
-    uint64_t paused_until; /* by clock_ns */
+    uint64_t paused_until; /* in the time of clock_ns() */
 } disk = {.lock = PTHREAD_MUTEX_INITIALIZER, .socket = -1};
 
 /* ---- Messages -------------------------------------------------------------------------------- */
@@ -67,7 +67,7 @@ static bool message_send(int socket, const struct message *message, int descript
     return sendmsg(socket, &header, MSG_NOSIGNAL | MSG_DONTWAIT) == (ssize_t)sizeof(*message);
 }
 
-/* Waits. *descriptor: the caller's, or -1. False: the other end is closed. */
+/* Waits for a message. *descriptor: the caller's, or -1. False: the other end is closed. */
 static bool message_receive(int socket, struct message *message, int *descriptor)
 {
     struct iovec part = {message, sizeof(*message)};
@@ -92,7 +92,7 @@ static bool message_receive(int socket, struct message *message, int *descriptor
 
 static void trim_when_due(int directory, uint64_t bytes)
 {
-    static uint64_t written = TRIM_BYTES; /* at the first file, others may have left too much */
+    static uint64_t written = TRIM_BYTES; /* trims at the first file: there may be too many */
 
     written += bytes < CODE_STORE_LEAST ? CODE_STORE_LEAST : bytes;
     if (written <= TRIM_BYTES)
@@ -109,8 +109,8 @@ static void put_serve(int directory, const struct message *message, int from)
         trim_when_due(directory, (uint64_t)size);
 }
 
-/* Serves the worker's requests. The messages are checked, so that a worker in a tenant's hands
- * could do no more than read and write the store. */
+/* Serves the worker's requests. The messages are checked, so that a worker that a tenant has taken
+ * over could only read and write the store. */
 static void serve(int socket, int directory)
 {
     struct message message;
@@ -169,8 +169,8 @@ void code_disk_start(const char *path)
     child = fork();
     if (child == 0) {
         /* These are closed one by one, because the kernel may lack the call that closes all others
-         * at once: were one left open, neither the supervisor nor the child would see the worker
-         * end. */
+         * at once. If one stayed open, neither the supervisor nor the child would notice the
+         * worker's end. */
         close(ends[0]);
         close(LINK_FD);
         close(LINK_STATS_FD);
@@ -188,15 +188,16 @@ void code_disk_start(const char *path)
     close(ends[0]);
 }
 
-/* Under the lock. The child, which may be waiting for the disk, ends when it sees the socket
- * closed. */
+/* Closes the socket. The child, which may be waiting for the disk, ends when it notices that. The
+ * caller holds the lock. */
 static void disk_close(void)
 {
     close(disk.socket);
     disk.socket = -1;
 }
 
-/* Under the lock. Looks for the end of a child that is not needed any more. */
+/* Returns whether the socket is closed, and reaps the child in that case. The caller holds the
+ * lock. */
 static bool disk_closed(void)
 {
     if (disk.socket >= 0)
@@ -206,7 +207,7 @@ static bool disk_closed(void)
     return true;
 }
 
-/* Under the lock. Returns the descriptor, or -1. */
+/* Asks the child for a file. Returns its descriptor, or -1. The caller holds the lock. */
 static int disk_ask(const char *name, uint32_t uid)
 {
     struct message message = {.request = CODE_FIND, .number = ++disk.asked, .uid = uid};
@@ -217,7 +218,8 @@ static int disk_ask(const char *name, uint32_t uid)
     memcpy(message.name, name, sizeof(message.name));
     if (disk_closed() || clock_ns() < disk.paused_until)
         return -1;
-    /* EAGAIN: the child is behind with what it is to keep. EPIPE: it has said why it ended. */
+    /* EAGAIN: the child has not yet handled earlier messages. EPIPE: it has ended, and logged why.
+     */
     if (!message_send(disk.socket, &message, -1)) {
         if (errno != EAGAIN)
             disk_close();
@@ -235,7 +237,7 @@ static int disk_ask(const char *name, uint32_t uid)
         }
         if (message.number == number)
             return descriptor;
-        if (descriptor >= 0) /* the answer to a question that was given up */
+        if (descriptor >= 0) /* the answer to an earlier request, which timed out */
             close(descriptor);
     }
 }
@@ -258,9 +260,9 @@ unsigned char *code_disk_find(const char *made_for, const void *text, size_t siz
     return code;
 }
 
-/* Whether the child has not read the last message yet. A message holds as much memory as text and
- * code have, so the child is given two at most: the one that it writes, and the next. The lock is
- * held. */
+/* Returns whether the child has not read the last message yet. A message holds as much memory as
+ * its text and code, so the child is given at most two: the one that it writes, and the next. The
+ * caller holds the lock. */
 static bool child_behind(void)
 {
     int unread = 0;

@@ -18,13 +18,13 @@
 struct file {
     uint64_t magic;
     struct cache_share share;
-    uint64_t checksum[2]; /* of all that follows */
+    uint64_t checksum[2]; /* of all bytes behind it */
     uint64_t text_size, code_size;
     char made_for[CODE_MADE_FOR];
     unsigned char bytes[]; /* text, code */
 };
 
-/* Keys that everybody knows: an accident is to be seen, not an attack. */
+/* Computes a hash with public keys: it detects accidents, not attacks. */
 static void digest(uint64_t sum[2], const void *data, size_t size)
 {
     static const uint64_t keys[2][2] = {{1, 2}, {3, 4}};
@@ -101,7 +101,7 @@ unsigned char *code_file_read(int fd, const char *made_for, const void *text, si
     if (fstat(fd, &status) < 0 || status.st_size < (off_t)(sizeof(*file) + size))
         return NULL;
     all = (size_t)status.st_size;
-    /* The check reads a copy, since another process may shorten or change the file meanwhile. */
+    /* The check reads a copy, since another process may shorten or change the file during it. */
     file = malloc(all);
     if (!file || pread(fd, file, all, 0) != (ssize_t)all ||
         !file_good(file, all, made_for, text, size))

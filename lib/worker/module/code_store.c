@@ -18,11 +18,12 @@
 #include "worker/module/code_file.h"
 
 #define HALF_PREFIX  "half."
-#define HALF_SECONDS 60 /* a file takes less to write */
+#define HALF_SECONDS 60 /* writing a file takes less */
 
 /* ---- The directory --------------------------------------------------------------------------- */
 
-/* The directory's parent may be missing, as ~/.cache on a new machine. */
+/* Makes the directory, and its parent where that is missing, as ~/.cache may be on a new machine.
+ */
 static int directory_make(const char *path)
 {
     char parent[PATH_MAX], *slash;
@@ -43,7 +44,7 @@ int code_store_open(const char *path, char *why, size_t size)
     struct stat status;
     int opened;
 
-    directory_make(path); /* open, below, finds out whether this has succeeded */
+    directory_make(path); /* the open below fails if this has failed */
     fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (fd < 0 || fstat(fd, &status) < 0) {
         snprintf(why, size, "%s", strerror(errno));
@@ -73,14 +74,14 @@ bool code_store_is_name(const char *name)
 
 /* ---- One file -------------------------------------------------------------------------------- */
 
-/* Whether the file may have been written by nobody but this user. */
+/* Returns whether only this user may have written the file. */
 static bool file_own(const struct stat *status)
 {
     return S_ISREG(status->st_mode) && status->st_uid == geteuid() &&
            !(status->st_mode & (S_IWGRP | S_IWOTH));
 }
 
-/* Copies `size` bytes from the beginning of one file to that of another. */
+/* Copies the first `size` bytes of one file to the beginning of another. */
 static bool bytes_copy(int from, int to, uint64_t size)
 {
     static unsigned char bytes[1 << 16];
@@ -95,7 +96,7 @@ static bool bytes_copy(int from, int to, uint64_t size)
     return at == size;
 }
 
-/* The order of use goes on from one start of the machine to the next. */
+/* Returns the time by which uses are ordered, also across restarts of the machine. */
 static uint64_t use_clock(void)
 {
     struct timespec t;
@@ -104,10 +105,11 @@ static uint64_t use_clock(void)
     return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
-/* Opens a file of the directory; -1: there is none, or it is not this user's alone. */
+/* Opens a file of the directory; -1: it is missing, another user's or too large, or others can
+ * write it. */
 static int file_open(int directory, const char *name, int flags)
 {
-    /* O_NONBLOCK: what is no file, as a FIFO, is not waited for. */
+    /* O_NONBLOCK: opening a FIFO does not wait. */
     const int file =
         openat(directory, name, flags | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
     struct stat status;
@@ -119,7 +121,8 @@ static int file_open(int directory, const char *name, int flags)
     return -1;
 }
 
-/* Notes that the user uses the file. Two servers that do so at a time may lose a note. */
+/* Notes that the user uses the file. When two servers do so at the same time, one note may be lost.
+ */
 static void use_note(int file, uint32_t uid)
 {
     struct cache_share share;
@@ -143,7 +146,7 @@ int code_store_read(int directory, const char *name, uint32_t uid)
     memory = memfd_create("gshare-code-file", MFD_CLOEXEC);
     if (memory < 0 || !bytes_copy(file, memory, (uint64_t)status.st_size))
         return -1;
-    used = file_open(directory, name, O_RDWR); /* this fails on a disk that is mounted read-only */
+    used = file_open(directory, name, O_RDWR); /* fails on a read-only disk */
     if (used >= 0)
         use_note(used, uid);
     read = memory;
@@ -161,7 +164,7 @@ bool code_store_write(int directory, const char *name, int from, uint32_t uid)
     if (fstat(from, &status) < 0 || (uint64_t)status.st_size > CODE_STORE_FILE)
         return false;
     snprintf(half, sizeof(half), HALF_PREFIX "%d", (int)getpid());
-    unlinkat(directory, half, 0); /* a former process with this number may have left it */
+    unlinkat(directory, half, 0); /* a former process with the same id may have left it */
     fd = openat(directory, half, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
                 S_IRUSR | S_IWUSR);
     if (fd < 0)
@@ -177,8 +180,8 @@ bool code_store_write(int directory, const char *name, int from, uint32_t uid)
 /* ---- All files ------------------------------------------------------------------------------- */
 
 struct kept_file {
-    struct cache_share share; /* nobody's: the file goes first */
-    uint64_t bytes;           /* what the file counts as */
+    struct cache_share share; /* count 0: the file is removed first */
+    uint64_t bytes;           /* the size that the file counts as */
     char name[CODE_NAME_MAX];
 };
 
@@ -209,7 +212,7 @@ static bool file_add(struct kept_files *files, int directory, const char *name, 
     return true;
 }
 
-/* Adds the file to the list, or removes what was left half written. */
+/* Adds the file to the list, or removes it if it was left half-written. False: no memory. */
 static bool file_take(int directory, struct kept_files *files, const char *name)
 {
     struct stat status;
@@ -224,7 +227,8 @@ static bool file_take(int directory, struct kept_files *files, const char *name)
     return true;
 }
 
-/* Chooses what goes, and removes it. */
+/* Removes files until the others take `most` bytes, and writes back the users of those that lost
+ * some. */
 static void files_evict(int directory, struct kept_files *files, uint64_t most)
 {
     CLEANUP_FREE struct cache_item *items = calloc(files->count + 1, sizeof(*items));

@@ -17,10 +17,11 @@
 #include "worker/module/code_cache.h"
 #include "worker/module/occupancy.h"
 
-/* The most bytes of the compiler's log that are looked at: kernels beyond them stay as they are. */
+/* The most bytes of the compiler's log that are read: kernels beyond them are not asked for two
+ * blocks. */
 #define SAID_MOST ((size_t)1 << 20)
 
-#define SPLIT_SINCE     13000 /* the driver's version that can compile on several threads */
+#define SPLIT_SINCE     13000 /* the first driver that compiles on several threads */
 #define SPLIT_MOST      4u
 #define SPLIT_CPUS_EACH 4u
 
@@ -41,14 +42,14 @@ gs_status image_refused(struct job *job, CUresult result, struct image_log *log)
 
 /* ---- Compiling ------------------------------------------------------------------------------- */
 
-/* What the linker made of a text. It is not moved: the link writes to it until its end. */
+/* The result of a link. It must not be moved: the link writes to it until it is destroyed. */
 struct compiled {
-    CUlinkState link; /* NULL: nothing */
-    void *code;       /* the link's */
+    CUlinkState link; /* NULL: there is none */
+    void *code;       /* owned by the link */
     size_t size;
-    char *said; /* the compiler's log of the kernels, a string */
+    char *said; /* the compiler's log about the kernels, a string */
     struct image_log log;
-    void *values[6]; /* of the options */
+    void *values[6]; /* values of the options */
 };
 
 static void compiled_deinit(struct compiled *compiled)
@@ -60,14 +61,14 @@ static void compiled_deinit(struct compiled *compiled)
 }
 #define CLEANUP_COMPILED __attribute__((cleanup(compiled_deinit)))
 
-/* The bytes that the compiler's log of a text gets: the log names each kernel twice, as the text
- * does. */
+/* Returns the size of the buffer for the compiler's log of a text: the log names each kernel twice,
+ * as the text does. */
 static size_t said_room(size_t text_size)
 {
     return text_size + 4096 < SAID_MOST ? text_size + 4096 : SAID_MOST;
 }
 
-/* How many functions the text has, or SPLIT_MOST. */
+/* Returns how many functions the text has, SPLIT_MOST at most. */
 static uint32_t functions_count(const char *text)
 {
     static const char *const words[] = {".entry", ".func"};
@@ -79,9 +80,9 @@ static uint32_t functions_count(const char *text)
     return count;
 }
 
-/* How many functions are compiled at once. On an H200 four threads compile ten kernels of 30 lines
- * in 68 ms instead of 97 to 137, and 64 kernels of 4.4 MB in 4.1 s instead of 12.5
- * (measurements.md). More gain little, and the lanes need CPUs. */
+/* Returns how many functions are compiled at once. On an H200 four threads compile ten kernels of
+ * 30 lines in 68 ms instead of 97 to 137, and 64 kernels of 4.4 MB in 4.1 s instead of 12.5
+ * (measurements.md). More threads gain little, and the lanes need CPUs. */
 static uint32_t threads_wanted(const char *text)
 {
     const uint32_t functions = functions_count(text);
@@ -93,13 +94,14 @@ static uint32_t threads_wanted(const char *text)
     return pay < 1 ? 1 : pay < functions ? pay : functions;
 }
 
-/* Compiles a text, whose size is without the NUL behind it. cuModuleLoadData would compile too, but
- * would hold the lock that every launch needs: for 3,000 lines it stalls launches for 145 ms,
- * cuLink* for some 0.1 ms. */
+/* Compiles a text; its size does not include the NUL behind it. cuModuleLoadData would compile,
+ * too, but would hold the lock that every launch needs: for 3,000 lines it stalls launches for 145
+ * ms, cuLink* for some 0.1 ms. */
 static CUresult link_text(const void *text, size_t size, uint32_t threads,
                           struct compiled *compiled)
 {
-    /* The last option is given for several threads only, since an older driver does not know it. */
+    /* The last option is passed only for several threads, since an older driver does not know it.
+     */
     static const CUjit_option options[] = {
         CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES,
         CU_JIT_INFO_LOG_BUFFER,  CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES,
@@ -130,8 +132,8 @@ static CUresult link_text(const void *text, size_t size, uint32_t threads,
     return result;
 }
 
-/* Compiles a text for the job, on so many threads. The driver's own are charged as if none of them
- * had waited, since nothing tells their CPU time. */
+/* Compiles a text for the job on that many threads. Nothing tells the CPU time of the driver's own
+ * threads, so they are charged as if none of them had waited. */
 static CUresult text_compile(struct job *job, const char *text, size_t size, uint32_t threads,
                              struct compiled *compiled)
 {
@@ -144,8 +146,9 @@ static CUresult text_compile(struct job *job, const char *text, size_t size, uin
     return result;
 }
 
-/* Compiles the text with two blocks asked for where `tried` allows it (occupancy.h). false:
- * nowhere, or it went wrong; where the session is being closed, the job has failed. */
+/* Compiles the text with two blocks asked for where `tried` allows it (occupancy.h). false: no
+ * kernel was asked, or the compilation failed; if the session is being closed, the job has failed.
+ */
 static bool asked_compile(struct job *job, const char *text, uint32_t threads, const char *said,
                           const char *tried, struct compiled *compiled)
 {
@@ -157,8 +160,8 @@ static bool asked_compile(struct job *job, const char *text, uint32_t threads, c
     return done;
 }
 
-/* Returns the code with most kernels that have two blocks on an SM: that of the text, or one of a
- * second compilation, or, where kernels spilled in that, of a third without those. */
+/* Returns the code in which most kernels have two blocks on an SM: of the text itself, of a second
+ * compilation with all of them asked or, where some of these spilled, of a third without those. */
 static const struct compiled *with_second_blocks(struct job *job, const char *text,
                                                  uint32_t threads, const struct compiled *first,
                                                  struct compiled *second, struct compiled *third)
@@ -191,14 +194,15 @@ bool image_find_code(const struct job *job, unsigned char **image, uint64_t *siz
     return code;
 }
 
-/* The fenced sessions' texts, of which a mistake of the compiler is to harm nobody else, and those
- * that the driver's linker would compile without their setmaxnreg. */
+/* Returns whether ptxas compiles the text: it does for fenced sessions, where a mistake of the
+ * compiler must not harm others, and for texts whose setmaxnreg the driver's linker would leave
+ * out. */
 static bool goes_to_assembler(const struct session *session, const char *text)
 {
     return assembler_wanted() && (session->fenced || strstr(text, "setmaxnreg"));
 }
 
-/* Has the text compiled outside of the worker. False: there is no assembler any more. */
+/* Compiles the text by ptxas. False: there is no ptxas any more. */
 static bool image_assemble(struct job *job, unsigned char **image, uint64_t *size, uint32_t threads)
 {
     unsigned char *code = NULL;
@@ -219,7 +223,7 @@ gs_status image_compile(struct job *job, unsigned char **image, uint64_t *size, 
     CLEANUP_COMPILED struct compiled second = {0};
     CLEANUP_COMPILED struct compiled third = {0};
 
-    /* A compilation that has begun cannot be ended, so the session is looked at before each. */
+    /* A compilation that has begun cannot be ended, so the session is checked before each. */
     if (image_find_code(job, image, size) || job_go_on(job) != GS_OK)
         return job->status;
     if (job->brief && *size > COMPILE_BRIEF)

@@ -28,7 +28,7 @@ static CUresult write_bytes(CUdeviceptr to, const void *from, uint64_t bytes)
     return bytes ? DRV(cuMemcpyHtoDAsync_v2, to, from, bytes, service_stream()) : CUDA_SUCCESS;
 }
 
-/* Where a constant lies. 0: the compiler has removed it, because no kernel uses it. */
+/* Finds a constant of the module. *at 0: the compiler has removed it, because no kernel uses it. */
 static CUresult constant_find(const struct module *module, const char *name, CUdeviceptr *at)
 {
     CUresult result = DRV_ASK(cuModuleGetGlobal_v2, at, NULL, module->cu, name);
@@ -38,14 +38,15 @@ static CUresult constant_find(const struct module *module, const char *name, CUd
     return result == CUDA_ERROR_NOT_FOUND ? CUDA_SUCCESS : result;
 }
 
-/* Writes the addresses among the initial values. loaded: those that can be written once the driver
- * has loaded the module, which are those of functions and those in constants; else all others. */
+/* Writes the addresses among the initial values of variables. loaded: those that are known only
+ * once the driver has loaded the module, which are those of functions and those in constants; else
+ * all others. */
 static CUresult write_addresses(const struct module *module, bool loaded, const uint64_t *functions)
 {
     const struct ptx_fence_report *report = report_of(module);
     CLEANUP_FREE uint64_t *values = calloc(report->naddresses + 1, sizeof(*values));
     CUresult result = values ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY, done;
-    const char *constant = NULL; /* of the addresses before, which lie at `at` */
+    const char *constant = NULL; /* the constant that `at` is the address of */
     CUdeviceptr at = module->variables;
 
     for (uint32_t i = 0; i < report->naddresses && !result; i++) {
@@ -76,7 +77,7 @@ static CUresult write_values(const struct module *module)
         const struct ptx_fence_variable *v = &report->variables[i];
         result = write_bytes(module->variables + v->offset, v->bytes, v->nbytes);
     }
-    rest = write_addresses(module, false, NULL); /* waits for all */
+    rest = write_addresses(module, false, NULL); /* waits for all writes */
     return result ? result : rest;
 }
 
@@ -109,7 +110,7 @@ gs_status fenced_place(struct job *job, struct module *module)
 
     if (!report || report->bytes == 0)
         return GS_OK;
-    if (job->session->resume) /* the variables kept their memory, which has their values */
+    if (job->session->resume) /* the variables' memory was kept, with their values */
         return memory_adopt(job->session, module->variables, report->bytes)
                    ? GS_OK
                    : job_fail(job, GS_ERR_INTERRUPTED, "a module's variables have no place");

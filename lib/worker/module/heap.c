@@ -1,8 +1,8 @@
 /*
- * heap.c - gives a session's kernels a heap: memory in the session's window, charged to the
- * session, zeroed, and freed with the window. The driver's heap serves all tenants of a device and
- * is never cleared. Functions that ptx/rewrite/heap_pass.c puts into a module allocate from the
- * heap; the worker makes it when the first such module is loaded and never looks into it.
+ * heap.c - the heap of a session's kernels: memory in the session's window, charged to the session,
+ * zeroed, and freed with the window. (The driver's own heap serves all tenants of a device and is
+ * never cleared.) Functions that ptx/rewrite/heap_pass.c puts into a module allocate from it. The
+ * worker makes the heap when it loads the first such module, and never looks into it.
  */
 #include "worker/module/heap.h"
 
@@ -17,9 +17,9 @@
 #include "worker/memory/memory.h"
 #include "worker/module/pass_variable.h"
 
-#define HEAP_BYTES UINT64_C(8388608) /* cudaLimitMallocHeapSize as CUDA has it */
+#define HEAP_BYTES UINT64_C(8388608) /* CUDA's default of cudaLimitMallocHeapSize */
 
-/* The heap's size is a multiple of the driver's granularity, in which memory is charged. */
+/* Returns the heap's size, rounded up to the driver's granularity, in which memory is charged. */
 static uint64_t heap_bytes(const struct session *session)
 {
     const uint64_t asked = session->module.heap_asked ? session->module.heap_asked : HEAP_BYTES;
@@ -88,7 +88,7 @@ CUresult heap_bind(const struct session *session, const struct module *module)
     return pass_variable_write(module, PTX_HEAP_VARIABLE, &heap, sizeof(heap), NULL);
 }
 
-/* A service thread, where heap_open runs too. */
+/* Runs on a service thread, as heap_open does, so the two do not run at the same time. */
 static void kernel_heap_work(struct job *job)
 {
     struct session *session = job->session;

@@ -18,7 +18,7 @@ static uint64_t read_number(const unsigned char *at, size_t bytes)
     return value;
 }
 
-/* Whether a table of `count` entries of `entry` bytes at `offset` ends inside the image. */
+/* Returns whether a table of `count` entries of `entry` bytes at `offset` ends inside the image. */
 static bool table_inside(uint64_t offset, uint64_t entry, uint64_t count, uint64_t size)
 {
     return offset <= size && entry * count <= size - offset;
@@ -56,7 +56,8 @@ static const char *fatbin_fault(const unsigned char *image, uint64_t size)
     uint64_t header = read_number(image + 6, 2), body = read_number(image + 8, 8);
     if (header < 16 || header > size || body > size - header)
         return "the fatbin's sizes go beyond the image";
-    /* An entry is a header, which states its size at 4 and the payload's at 8, then the payload. */
+    /* An entry is a header and a payload. The header has its own size at 4, and the payload's at 8.
+     */
     for (uint64_t at = header, end = header + body; end - at >= 16;) {
         uint64_t entry = read_number(image + at + 4, 4), payload = read_number(image + at + 8, 8);
         if (entry < 16 || entry > end - at || payload > end - at - entry)
@@ -131,8 +132,8 @@ const char *image_fault(const unsigned char *image, uint64_t size)
     return NULL;
 }
 
-/* Whether the word stands in the text, and is not followed by a dot, as the state space of an
- * instruction is. */
+/* Returns whether the word stands in the text and is not followed by a dot, as the state space in
+ * an instruction is. */
 static bool text_declares(const unsigned char *text, uint64_t size, const char *word)
 {
     const size_t length = strlen(word);

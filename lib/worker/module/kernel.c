@@ -1,7 +1,7 @@
 /*
- * kernel.c - the jobs that find the kernels and the global variables of a module that is loaded;
- * owns the session's table of kernels and each module's list of them. A job's prepare and install
- * run on the main lane, its work on a service thread (job.h).
+ * kernel.c - the jobs that find the kernels and the global variables of a loaded module; owns the
+ * session's table of kernels and each module's list of kernels. A job's prepare and install run on
+ * the main lane, its work on a service thread (job.h).
  */
 #include "worker/module/kernel.h"
 
@@ -38,10 +38,10 @@ static void kernel_prepare(struct job *job)
         job_fail(job, GS_ERR_LIMIT, "the session has %u kernel handles, the limit", SEG_KERNELS);
 }
 
-/* What passes have added to a kernel: parameters, and waits at its ends. */
+/* The parameters and waits that passes of ptx/rewrite have added to a kernel. */
 struct added {
     bool signals_end, ends_after, windowed;
-    uint32_t index; /* of the first: how many are the tenant's. UINT32_MAX: there are none */
+    uint32_t index; /* of the first added parameter; UINT32_MAX: none was added */
 };
 
 static struct added kernel_added(const struct module *module, const char *name)
@@ -63,7 +63,8 @@ static struct added kernel_added(const struct module *module, const char *name)
     return added;
 }
 
-/* Reads the layout of the tenant's parameters into the reply. */
+/* Reads the layout of the kernel's parameters into the answer: the first `own` of them, which are
+ * the tenant's. On failure the job has failed. */
 static gs_status params_read(struct job *job, CUfunction function, uint32_t own)
 {
     struct req_kernel *info = job->kernel;
@@ -84,8 +85,8 @@ static gs_status params_read(struct job *job, CUfunction function, uint32_t own)
     return GS_OK;
 }
 
-/* Lets launches name clusters of more than 8 blocks: it is for the program to know on which devices
- * it runs. A driver that does not allow it refuses such launches. */
+/* Allows launches with clusters of more than 8 blocks: the program has to know on which devices it
+ * may use these. A driver that does not support this refuses such launches. */
 static void large_clusters_allow(CUfunction function)
 {
     if (worker->info.compute_major >= 9)
@@ -117,7 +118,7 @@ static CUresult attributes_read(CUfunction function, struct req_kernel *info)
     info->flags = value[7] ? REQ_KERNEL_IN_CLUSTERS : 0;
     info->max_dynamic_smem = most > shared ? most - shared : 0;
     large_clusters_allow(function);
-    /* For more than 48 KiB the driver must be told once how much a launch may ask for. */
+    /* The driver has to be told once that launches may ask for more than 48 KiB. */
     if (shared + info->max_dynamic_smem > 48u << 10)
         return DRV(cuFuncSetAttribute, function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
                    (int)info->max_dynamic_smem);
@@ -152,8 +153,8 @@ static struct kernel *kernel_new(struct job *job, CUfunction function)
     return kernel;
 }
 
-/* Reads the names of the module's kernels, but for those that passes have added, once. What the
- * driver does not tell is left out. */
+/* Reads the names of the module's kernels once, except kernels that passes have added. Names that
+ * the driver does not tell are left out. */
 static void kernels_read(struct module *module)
 {
     unsigned count = 0;
@@ -174,7 +175,8 @@ static void kernels_read(struct module *module)
     module->kernel_names = names;
 }
 
-/* Why the software device cannot run the kernel, as its line on it says; NULL: there is no line. */
+/* Returns why the software device cannot run the kernel, from its list in left_out; NULL: the
+ * kernel is not in the list. */
 static const char *device_reason(const struct module *module, const char *name)
 {
     const size_t length = strlen(name);
@@ -188,8 +190,8 @@ static const char *device_reason(const struct module *module, const char *name)
     return NULL;
 }
 
-/* Fails the job and says why the module lacks the kernel: a pass or the software device has left it
- * out, or its name is none of those that the module has. */
+/* Fails the job with the reason why the module lacks the kernel: a pass or the software device has
+ * left it out, or the module has no kernel of that name. */
 static void kernel_missing(struct job *job)
 {
     struct module *module = job->object;
@@ -226,7 +228,8 @@ static void kernel_list_work(struct job *job)
         snprintf(job->message, sizeof(job->message), "%s", module->kernel_names[job->arg[1]]);
 }
 
-/* A module may have a million variables, and many kernels, so it is looked for once. */
+/* Returns the address of the barrier of the module's grids; 0: it has none. A module may have a
+ * million variables and many kernels, so the barrier is looked for once. */
 static CUdeviceptr module_barrier(struct module *module)
 {
     uint64_t bytes;
@@ -237,7 +240,8 @@ static CUdeviceptr module_barrier(struct module *module)
     return module->barrier;
 }
 
-/* Notes where launches of the kernel have tensor maps. */
+/* Notes the offsets at which launches of the kernel have tensor maps. On failure the job has
+ * failed. */
 static gs_status maps_note(struct job *job, const struct module *module, struct kernel *kernel)
 {
     const struct ptx_fence_maps *maps =
@@ -256,7 +260,8 @@ static gs_status maps_note(struct job *job, const struct module *module, struct 
     return GS_OK;
 }
 
-/* Finds the kernel, has the driver load it, and adds its record to the module's list. */
+/* Finds the kernel, has the driver load it, and adds its record to the module's list. On failure
+ * the job has failed. */
 static void kernel_work(struct job *job)
 {
     struct module *module = job->object;
@@ -272,7 +277,7 @@ static void kernel_work(struct job *job)
         job_fail(job, GS_ERR_NO_MEMORY, "no memory for a kernel's record");
         return;
     }
-    /* The kernel is loaded now, so that its first launch does not stop the lane for the loading. */
+    /* The kernel is loaded now, so that its first launch does not hold up the lane. */
     if (result || (result = DRV(cuFuncLoad, function)) ||
         (result = attributes_read(function, job->kernel))) {
         job_fail_driver(job, result);
@@ -314,8 +319,8 @@ static void kernel_note(struct job *job)
                 strlen(job->name));
 }
 
-/* The bytes that a kernel is charged as: its record here, its entry in the journal with its name,
- * and the driver's records. */
+/* Returns the server memory that a kernel counts as: its record here, its entry in the journal with
+ * its name, and the driver's records. */
 static uint64_t kernel_server_bytes(const struct job *job)
 {
     return 1024 + strlen(job->name);
@@ -329,7 +334,7 @@ static void kernel_get_work(struct job *job)
         return;
     kernel_work(job);
     if (job->status == GS_OK) {
-        module->server_bytes += kernel_server_bytes(job); /* it goes with the module */
+        module->server_bytes += kernel_server_bytes(job); /* discharged with the module */
         kernel_note(job);
     } else {
         server_memory_discharge(job->session, kernel_server_bytes(job));
@@ -412,7 +417,7 @@ static void global_work(struct job *job)
     job->ret[1] = size;
 }
 
-/* Lets copies name the variable. False: there is no memory. */
+/* Enters the variable into the table of what copies may name. False: there is no memory. */
 static bool variable_name(struct session *session, struct module *module, uint64_t address,
                           uint64_t size)
 {

@@ -4,18 +4,19 @@
 
 #include "worker/session_parts.h"
 
-/* Lists the kernels and variables that the session's journal names. On failure the job has failed.
- */
+/* Lists the kernels and variables that the session's journal names, in resume->names. On failure
+ * the job has failed. */
 gs_status kernels_list(struct job *job);
-/* Finds these in the session's modules, which are loaded: the next one, and others until then. On
- * failure the job has failed. */
+/* Resolves the listed names in the session's loaded modules: the next one, and others until the
+ * time `until`. On failure the job has failed. */
 gs_status kernels_resume(struct job *job, uint64_t until);
-/* Takes so many of the module's kernels out of the session's table at most, and as many of its
- * variables out of what copies may name. Returns the kernels, for kernels_free. Main lane. */
+/* Removes up to `most` of the module's kernels from the session's table, and as many of its
+ * variables from the table of what copies may name. Returns the kernels, for kernels_free. Main
+ * lane. */
 struct kernel *kernels_remove(struct session *session, struct module *module, uint32_t most);
-/* Whether the module has any of these. */
+/* Returns whether the module has kernels or variables left in these tables. */
 bool kernels_left(const struct module *module);
-/* Frees the records of kernels that the session's table does not name. Service threads. */
+/* Frees a list of records of kernels that the session's table does not have. Service threads. */
 void kernels_free(struct kernel *first);
 /* Frees the records of a module's kernels and variables. The session's table of kernels names none
  * of them any more, or is never used again. */

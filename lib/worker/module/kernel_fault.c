@@ -1,12 +1,12 @@
 /*
- * kernel_fault.c - the end of a session whose kernel trapped, asserted, or in a strict session
- * strayed. Such a kernel ends by itself (ptx/rewrite/trap_pass.c), without loss for others, and
- * leaves a fault note (fault_note.h) in the session's print block. The worker looks at the
- * note before it issues further work of the session, and when the client has seen the note at
- * the end of a wait (REQ_FAULT).
+ * kernel_fault.c - ends a session whose kernel trapped, asserted, or in a strict session strayed.
+ * Such a kernel ends by itself (ptx/rewrite/trap_pass.c), without loss for others, and leaves a
+ * fault note (fault_note.h) in the session's print block. The worker reads the note before it
+ * issues further work of the session, and when the client has seen the note at the end of a wait
+ * (REQ_FAULT).
  *
- * The tenant can write the block, so what it says is checked: the worst that it can do is to end
- * the tenant's own session, with a text of its choice among the names of its own functions.
+ * The tenant can write the block, so the note is checked: at worst the tenant ends its own session,
+ * with a text of its choice among the names of its own functions.
  */
 #include "worker/module/kernel_fault.h"
 
@@ -60,7 +60,7 @@ struct told {
     enum fault_what what;
     uint32_t line;
     uint64_t count, address;
-    const char *kernel, *function; /* "": not known; the same where several kernels may have it */
+    const char *kernel, *function; /* "": not known; equal where several kernels may call it */
 };
 
 static struct told note_read(const struct session *session, bool stray)
@@ -89,8 +89,8 @@ static struct told note_read(const struct session *session, bool stray)
     return told;
 }
 
-/* The launches that may have left the note: those of the kernel that the note names or, where it
- * names a function that several kernels may call, those of all kernels. */
+/* Returns the launches that may have left the note: those of the kernel that the note names or,
+ * where it names a function that several kernels may call, those of all kernels. */
 static struct launch_range note_launches(const struct session *session, bool stray)
 {
     const struct told told = note_read(session, stray);
@@ -102,7 +102,7 @@ static struct launch_range note_launches(const struct session *session, bool str
     struct launch_range range = {0};
     bool found = false;
 
-    /* Not by module->kernels, which a job on a service thread may be adding to. */
+    /* Does not use module->kernels, to which a job on a service thread may be adding. */
     for (uint32_t i = 0; module && i < session->kernels.capacity; i++) {
         const struct kernel *k = session->kernels.table[i];
 
@@ -116,7 +116,7 @@ static struct launch_range note_launches(const struct session *session, bool str
     return range.last ? range : (struct launch_range){0};
 }
 
-/* Says in a sentence what the note tells. */
+/* Writes a sentence that describes the note. */
 static void what_happened(const struct told *told, bool stray, char *text, size_t size)
 {
     const char *in = strcmp(told->function, told->kernel) != 0 ? told->function : "";
@@ -135,7 +135,7 @@ static void what_happened(const struct told *told, bool stray, char *text, size_
                  in[0] ? ", in " : "", in, told->count, told->count == 1 ? "" : "s");
 }
 
-/* Ends the session for what its note tells. */
+/* Ends the session because of its fault note. */
 static void session_end(struct session *session, bool stray)
 {
     const struct told told = note_read(session, stray);

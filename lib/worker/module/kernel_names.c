@@ -1,4 +1,4 @@
-/* kernel_names.c - see kernel_names.h. Names are the tenant's, and may be long: they are cut. */
+/* kernel_names.c - see kernel_names.h. Names are a tenant's, and may be long: they are cut. */
 #include "worker/module/kernel_names.h"
 
 #include <stdbool.h>
@@ -7,16 +7,16 @@
 #include <string.h>
 
 #define NAMES_TOLD 6
-#define NAME_TOLD  500 /* bytes of a name: a job's message has 8,192 */
+#define NAME_TOLD  500 /* bytes of a name; a job's message has 8,192 */
 
 struct plain {
     const char *text;
     size_t length;
 };
 
-/* The function's own name in a mangled one of the Itanium C++ ABI ("fill" in "_ZN2ns4fillIfEvPT_",
- * without name spaces, template arguments and parameters); the whole name if it is not mangled.
- * Linear in the name's length, which only that of the module bounds. */
+/* Returns the function's own name in a mangled name of the Itanium C++ ABI ("fill" in
+ * "_ZN2ns4fillIfEvPT_", without name spaces, template arguments and parameters); the whole name if
+ * it is not mangled. Linear in the name's length, which only the length of the module limits. */
 static struct plain plain_name(const char *name)
 {
     const char *end = name + strlen(name), *at = name + 2;
@@ -38,8 +38,8 @@ static struct plain plain_name(const char *name)
     return plain;
 }
 
-/* Returns 0 where both names are the same without their mangling, 1 where the wanted name is part
- * of the other, else 2. */
+/* Returns 0 if both names are the same without their mangling, 1 if the wanted name is part of the
+ * other, else 2. */
 static unsigned distance(struct plain wanted, const char *name)
 {
     const struct plain plain = plain_name(name);

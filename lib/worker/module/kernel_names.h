@@ -1,6 +1,6 @@
 /*
- * kernel_names.h - says which kernels a module has where the one that a tenant asks for is not
- * there. Pure functions; any thread.
+ * kernel_names.h - lists a module's kernels for the message that there is none of the wanted name.
+ * Pure functions; any thread.
  */
 #ifndef GS_WORKER_MODULE_KERNEL_NAMES_H
 #define GS_WORKER_MODULE_KERNEL_NAMES_H
@@ -8,7 +8,8 @@
 #include <stddef.h>
 
 /* Writes "no kernel 'fill' in the module; it has '_Z4fillPfi', 'add' and 7 more". Kernels whose
- * name without C++ mangling is the wanted one come first, then those with that in their name. */
+ * name without C++ mangling is the wanted one come first, then those that contain the wanted name.
+ */
 void kernel_names_tell(char *text, size_t size, const char *wanted, const char *const *names,
                        unsigned count);
 

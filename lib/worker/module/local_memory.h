@@ -1,5 +1,5 @@
-/* local_memory.h - what kernels' local memory takes of the device; see local_memory.c. Service
- * threads. */
+/* local_memory.h - the device memory that the local memory of kernels takes; see local_memory.c.
+ * Service threads. */
 #ifndef GS_WORKER_MODULE_LOCAL_MEMORY_H
 #define GS_WORKER_MODULE_LOCAL_MEMORY_H
 
@@ -9,12 +9,12 @@
 
 struct job;
 
-/* Whether the session may have a kernel whose threads take so many bytes each, beside the stack of
- * calls whose depth the compiler cannot tell. If not, the job has failed. */
+/* Checks that the session may have a kernel whose threads take `bytes` of local memory each, beside
+ * the stack of calls whose depth the compiler cannot tell. On failure the job has failed. */
 gs_status local_memory_check(struct job *job, uint32_t bytes);
 
 /* Gives kernels of a fenced module, whose frames take `frames` bytes of the stack, as much stack as
- * they would have without the fence, where the user's limits and the device allow it; at a quiet
+ * they would have without the fence, as far as the user's limits and the device allow. At a quiet
  * moment. */
 void stack_make_up(struct session *session, uint64_t frames);
 

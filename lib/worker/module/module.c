@@ -34,13 +34,15 @@
 #include "worker/submit/graph_cache.h"
 
 #define IMAGE_MAX    (UINT64_C(512) << 20)
-/* What a module counts as beside its image: records of it here and in the driver. */
+/* The server memory that a module counts as beside its image: its records here and in the driver.
+ */
 #define SERVER_BYTES (UINT64_C(256) << 10)
 enum { LEFT_OUT_BYTES = 16384 };
 
 /* ---- Freeing --------------------------------------------------------------------------------- */
 
-/* Takes a module, loaded or not, out of the context, and its variables out of the window. */
+/* Unloads a module from the context, if it is loaded, frees its variables in the window, and ends
+ * its charges. */
 static void module_code_unload(struct session *session, struct module *module)
 {
     if (module->cu)
@@ -52,7 +54,7 @@ static void module_code_unload(struct session *session, struct module *module)
     module->server_bytes = module->driver_bytes = 0;
 }
 
-/* Frees the worker's record of a module that is out of the context. */
+/* Frees the worker's record of a module that is not in the context. */
 static void module_record_free(struct module *module)
 {
     kernels_deinit(module);
@@ -106,9 +108,9 @@ static void module_source_keep(const struct session *session, struct module *mod
     module->source_size = size;
 }
 
-/* Says what the module keeps in the context that a next worker could not make again: what a tenant
- * can change, or what other memory can refer to. The session then ends with its worker. NULL: there
- * is nothing. */
+/* Returns why the next worker could not restore the module, so that the session ends with this
+ * worker: the module keeps in the context something that a tenant can change, or that other memory
+ * can refer to. NULL: it keeps nothing. */
 static const char *module_stays(const struct session *session, const struct module *module,
                                 uint64_t size, bool state)
 {
@@ -130,16 +132,16 @@ static const char *module_stays(const struct session *session, const struct modu
                : NULL;
 }
 
-/* What is kept of the module's text: names of its kernels and variables above all. They may be most
- * of the text, of which a fatbin packs 64 MiB into a few KB. */
+/* Returns the bytes that stay of the module's text: mostly names of kernels and variables. They may
+ * be nearly all of a text, and a fatbin packs 64 MiB of them into a few KB. */
 static uint64_t names_bytes(const struct module *module)
 {
     return grid_sync_bytes(&module->grid) +
            (module->rewrite ? ptx_rewrite_report_bytes(module->rewrite) : 0);
 }
 
-/* Notes the loaded module in the journal, which is incomplete where the module keeps something that
- * a next worker could not make again, and charges the session only for what stays of it. */
+/* Notes the loaded module in the journal, marks the journal incomplete if the next worker could not
+ * restore the module, and reduces the session's charge to the memory that stays. */
 static void module_note(struct session *session, struct module *module)
 {
     const uint64_t value[JOURNAL_VALUES] = {module->variables};
@@ -147,7 +149,7 @@ static void module_note(struct session *session, struct module *module)
         SERVER_BYTES + (module->source ? module->source_size : 0) + names_bytes(module);
 
     server_memory_discharge(session,
-                            module->server_bytes - server_bytes); /* the code is the driver's now */
+                            module->server_bytes - server_bytes); /* the driver has the code now */
     module->server_bytes = server_bytes;
     if (module->stays)
         journal_set_incomplete(session->journal, module->stays);
@@ -158,7 +160,8 @@ static void module_note(struct session *session, struct module *module)
     module->source = NULL;
 }
 
-/* A module whose code is a copy of the image with a NUL behind it. NULL: the job has failed. */
+/* Makes a module whose code is a copy of the image with a NUL behind it. NULL: the job has failed.
+ */
 static struct module *module_new(struct job *job, const void *image, uint64_t size)
 {
     struct module *module = calloc(1, sizeof(*module));
@@ -176,8 +179,8 @@ static struct module *module_new(struct job *job, const void *image, uint64_t si
     return module;
 }
 
-/* Rewrites the module's code, which is the tenant's image, and makes room for what its kernels
- * reach. */
+/* Rewrites the module's code, which is the tenant's image, and prepares the window for its kernels.
+ * On failure the job has failed. */
 static gs_status image_prepare(struct job *job, struct module *module, uint64_t size)
 {
     const char *fault = size ? image_fault(module->code, size) : "the image is empty";
@@ -196,7 +199,7 @@ static gs_status image_prepare(struct job *job, struct module *module, uint64_t 
     return job->status;
 }
 
-/* Makes of the module's code what the driver can load without compiling. */
+/* Compiles the module's code, unless it is machine code. On failure the job has failed. */
 static gs_status module_compile(struct job *job, struct module *module)
 {
     if (!image_binary(module->code, module->code_size))
@@ -214,7 +217,7 @@ static gs_status names_charge(struct job *job, struct module *module)
     return job->status;
 }
 
-/* The first stage of a load: everything that the driver need not do at a quiet moment. */
+/* The first stage of a load: all work that the driver need not do at a quiet moment. */
 static void compile_work(struct job *job)
 {
     const struct host_block *block = host_block_find(job->session, job->arg[0]);
@@ -241,8 +244,8 @@ static void compile_work(struct job *job)
         module_free(job->session, module);
 }
 
-/* Loads all kernels: where the driver loads lazily (main.c), the first launch of each would make
- * all others wait. */
+/* Loads all kernels of a module: where the driver loads lazily (main.c), the first launch of each
+ * kernel would make all other launches wait. */
 static CUresult functions_load(CUmodule module)
 {
     unsigned count = 0;
@@ -258,7 +261,7 @@ static CUresult functions_load(CUmodule module)
     return result;
 }
 
-/* Charges the session for what the code takes of the device's memory. */
+/* Charges the session for the device memory that the code takes. On failure the job has failed. */
 static gs_status code_charge(struct job *job, struct module *module)
 {
     const uint64_t bytes = module->code_size + DRIVER_MODULE;
@@ -271,7 +274,7 @@ static gs_status code_charge(struct job *job, struct module *module)
     return GS_OK;
 }
 
-/* Has the driver load the module's code. At a quiet moment. */
+/* Has the driver load the module's code, at a quiet moment. On failure the job has failed. */
 static gs_status module_code_load(struct job *job, struct module *module)
 {
     struct image_log log = {{0}};
@@ -280,7 +283,7 @@ static gs_status module_code_load(struct job *job, struct module *module)
                               CU_JIT_INFO_LOG_BUFFER, CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES};
     void *values[] = {log.text, (void *)(uintptr_t)sizeof(log.text), left_out,
                       (void *)(uintptr_t)LEFT_OUT_BYTES};
-    /* Only the software device lists there the kernels that it cannot run. */
+    /* Only the software device writes a list into left_out, of the kernels that it cannot run. */
     const unsigned count = left_out && !worker->machine_code ? 4 : 2;
     CUresult result;
 
@@ -308,7 +311,7 @@ static gs_status module_code_load(struct job *job, struct module *module)
     return GS_OK;
 }
 
-/* The second stage of a load. */
+/* The second stage of a load, at a quiet moment. */
 static void load_work(struct job *job)
 {
     struct module *module = job->made;
@@ -320,7 +323,7 @@ static void load_work(struct job *job)
         return;
     }
     job->ret[0] = job->index;
-    if (job->message[0] == '\0') /* a next worker could not repeat the answer's text */
+    if (job->message[0] == '\0') /* the next worker could not repeat the text of an answer */
         job_makes(job, JOURNAL_MODULE, module->id);
     module_note(job->session, module);
     job->object = module;
@@ -334,10 +337,10 @@ static void load_install(struct job *job)
 
 /* ---- Taking up ------------------------------------------------------------------------------- */
 
-/* How long the others stand still at a time for modules of a session that is taken up late. */
+/* How long a late session's modules are loaded at a time, while all other sessions wait. */
 #define LATE_LOAD_NS 3000000u
 
-/* Makes a former worker's module again, but does not compile it. NULL: the job has failed. */
+/* Restores a former worker's module, but does not compile it. NULL: the job has failed. */
 static struct module *module_again(struct job *job, const struct journal_entry *entry)
 {
     struct session *session = job->session;
@@ -360,7 +363,7 @@ static struct module *module_again(struct job *job, const struct journal_entry *
 static void module_remove(struct session *session, struct module *module)
 {
     session->module.modules[module->id] = NULL;
-    module->variables = 0; /* they keep their memory */
+    module->variables = 0; /* the variables keep their memory */
     module_free(session, module);
 }
 
@@ -427,7 +430,7 @@ bool modules_unloaded(const struct session *session)
     return resume->loaded < session->module.module_capacity || resume->named < resume->name_count;
 }
 
-/* Loads a former worker's module into this worker's context. */
+/* Loads a restored module into this worker's context. On failure the job has failed. */
 static gs_status module_load_again(struct job *job, struct module *module)
 {
     memset(job->ret, 0, sizeof(job->ret));
@@ -443,7 +446,7 @@ gs_status modules_resume_load(struct job *job)
     const bool late = resume->late;
     const uint64_t until = late ? clock_ns() + LATE_LOAD_NS : resume->prompt_until;
 
-    /* A late session has a module loaded in each call, however short its time is. */
+    /* A late session has at least one module loaded in each call, however short the time is. */
     for (bool first = late; resume->loaded < session->module.module_capacity; first = false) {
         if (!first && clock_ns() > until) {
             resume->late = true;
@@ -491,13 +494,13 @@ static void unload_work(struct job *job)
         return;
     job_removes(job, JOURNAL_MODULE, job->arg[0]);
     module_journal_remove(job->session, job->object);
-    /* Nodes of the streams' graphs hold functions of this module. The session is quiet, so no lane
-     * uses the graphs now. */
+    /* Nodes of the session's graphs hold functions of this module. The session has no work on the
+     * device, so no lane uses the graphs now. */
     graph_caches_clear(job->session);
     module_code_unload(job->session, job->object);
 }
 
-/* Kernels that are taken out of their table at a time, and variables: a module may have 65,536,
+/* How many kernels, and variables, one step removes from their tables: a module may have 65,536,
  * which take the main lane 6 ms, and others wait for it. */
 #define UNLOAD_STEP 256u
 
@@ -519,8 +522,7 @@ static const struct job_kind job_unload_end = {"module_unload_end", JOB_QUICK, N
 static const struct job_kind job_unload_more = {
     "module_unload_more", JOB_QUICK, NULL, unload_more_work, unload_install, &job_unload_more};
 
-/* The session's new work waits until the last step, so no lane has looked at the module since its
- * end. */
+/* The session's new work waits until the last step, so no lane uses the module in the meantime. */
 static void unload_install(struct job *job)
 {
     struct session *session = job->session;
@@ -540,7 +542,7 @@ void modules_deinit(struct session *session)
     for (uint32_t i = 0; i < session->module.module_capacity; i++) {
         if (!session->module.modules[i])
             continue;
-        session->module.modules[i]->variables = 0; /* the variables went with the window */
+        session->module.modules[i]->variables = 0; /* freed with the window */
         module_free(session, session->module.modules[i]);
     }
     free(session->module.modules);

@@ -19,7 +19,7 @@ void module_prepare(struct job *job)
         job_fail(job, GS_ERR_INVALID_HANDLE, "module %" PRIu64 " does not exist", job->arg[0]);
 }
 
-/* Doubles a table of pointers, up to `max` entries. */
+/* Doubles a table of pointers, up to `max` entries. False: it has as many, or no memory. */
 static bool table_grow(void ***table, uint32_t *capacity, uint32_t max)
 {
     uint32_t bigger = *capacity ? *capacity * 2 : 16;

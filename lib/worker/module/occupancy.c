@@ -1,7 +1,7 @@
-/* occupancy.c - see occupancy.h. It looks for words in the text and does not parse it: a text that
- * it edits in the wrong place is one that the compiler refuses, and then the code of the first
- * compilation serves. The fence's checker has read the text before. What is added here is one fixed
- * directive, which where it is taken counts blocks and does nothing else. */
+/* occupancy.c - see occupancy.h. It searches the text for words and does not parse it: if it edits
+ * the text in a wrong place, the compiler refuses the text, and the code of the first compilation
+ * is used. The fence's checker has read the text before. Only one fixed directive is added here,
+ * which counts blocks and does nothing else where the compiler takes it. */
 #include "worker/module/occupancy.h"
 
 #include <stdbool.h>
@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* CUDA C++ Programming Guide, "Technical Specifications per Compute Capability": of each one since
- * 5.0. A warp gets its registers in granules of 256. */
+/* CUDA C++ Programming Guide, "Technical Specifications per Compute Capability": the same for all
+ * since 5.0. A warp gets its registers in granules of 256. */
 #define SM_REGISTERS 65536u
 #define WARP_GRANULE 256u
 #define WARP         32u
@@ -28,7 +28,7 @@ struct kernel_use {
 };
 
 struct use_table {
-    struct kernel_use *kernel; /* by name */
+    struct kernel_use *kernel; /* sorted by name */
     size_t count;
 };
 
@@ -48,7 +48,7 @@ static void uses_free(struct use_table *table)
 }
 #define CLEANUP_USES __attribute__((cleanup(uses_free)))
 
-/* The number that ends right before the word, 0 if the line has none. */
+/* Returns the number that ends right before the word; 0: the line has none. */
 static unsigned number_before(const char *line, const char *end, const char *word)
 {
     const char *at = memmem(line, (size_t)(end - line), word, strlen(word));
@@ -59,11 +59,12 @@ static unsigned number_before(const char *line, const char *end, const char *wor
     return digits && digits < at ? (unsigned)strtoul(digits, NULL, 10) : 0;
 }
 
-/* Of each kernel the log has
- *     ptxas info    : Compiling entry function 'NAME' for 'sm_90'
- *     ptxas         .     0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads
- *     ptxas info    : Used 154 registers, used 1 barriers, 37888 bytes smem
- * and between them lines about functions that it calls. What spills in those is counted for it. */
+/* Reads a log, which has for each kernel
+ *      ptxas info    : Compiling entry function 'NAME' for 'sm_90'
+ *      ptxas         .     0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads
+ *      ptxas info    : Used 154 registers, used 1 barriers, 37888 bytes smem
+ * and between these lines others about functions that the kernel calls, whose spills count for it.
+ */
 static struct use_table uses_read(const char *log)
 {
     static const char begin[] = "Compiling entry function '";
@@ -127,14 +128,14 @@ unsigned occupancy_spilling(const char *log, const char *tried)
 
 /* ---- Which kernels, and the text ------------------------------------------------------------- */
 
-/* A kernel's line in the text: its name, and what stands between that and its body. */
+/* A kernel in the text: its name, and the directives between the name and its body. */
 struct entry {
     const char *name;
     size_t length;
     const char *body; /* at its '{' */
 };
 
-/* Finds the next kernel with a body; false: there is none. */
+/* Finds the next kernel with a body. false: there is none. */
 static bool entry_next(const char **at, struct entry *entry)
 {
     static const char word[] = ".entry";
@@ -155,7 +156,7 @@ static const char *directive_find(const struct entry *entry, const char *word)
     return memmem(entry->name, (size_t)(entry->body - entry->name), word, strlen(word));
 }
 
-/* The threads of a block, where the kernel says how many they are at the most; else 0. */
+/* Returns the most threads of a block, if the kernel has a directive that says so; else 0. */
 static uint64_t block_threads(const struct entry *entry)
 {
     const char *at = directive_find(entry, ".reqntid");
@@ -179,8 +180,8 @@ static uint64_t block_threads(const struct entry *entry)
     }
 }
 
-/* Whether the registers, and they alone, leave room for one block on an SM where the kernel's
- * author has said nothing of it. */
+/* Returns whether the registers leave room for one block only on an SM, and the kernel's author has
+ * given no directive about that. */
 static bool one_block(const struct entry *entry, unsigned registers)
 {
     const uint64_t warps = (block_threads(entry) + WARP - 1) / WARP;

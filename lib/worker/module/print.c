@@ -1,11 +1,11 @@
 /*
- * print.c - brings to the tenant what its kernels print. Functions that ptx/rewrite/printf_pass.c
- * puts into the module write the output into the print block, a block of host memory that the
- * session shares with its client. The worker makes the block and tells the module the block's
- * address; the worker reads nothing of the block but fault records (kernel_fault.c).
+ * print.c - the print block of a session: a block of host memory, shared with the client, into
+ * which the session's kernels print. Functions that ptx/rewrite/printf_pass.c puts into a module
+ * write the output. The worker makes the block and tells the module its address; it reads only the
+ * fault notes in it (kernel_fault.c).
  *
  * The print block is not one of the session's numbered host blocks, so a tenant cannot free it
- * while its kernels use it. The block lives as long as the session.
+ * while its kernels use it. It lives as long as the session.
  */
 #include "worker/module/print.h"
 

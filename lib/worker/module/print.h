@@ -1,17 +1,17 @@
-/* print.h - brings to the tenant what its kernels print; see print.c. Service threads. */
+/* print.h - a session's print block, which brings the output of its kernels to the tenant; see
+ * print.c. Service threads. */
 #ifndef GS_WORKER_MODULE_PRINT_H
 #define GS_WORKER_MODULE_PRINT_H
 
 #include "worker/session_parts.h"
 
-/* Makes the session's print block, unless the session has it, and puts it into the job's answer. On
- * failure the job has failed. */
+/* Makes the session's print block, unless the session has one, and puts it into the job's answer.
+ * On failure the job has failed. */
 gs_status print_open(struct job *job);
-/* Maps the print block that a former worker has made for the session. On failure the job has
- * failed.
- */
+/* Attaches the print block that a former worker has made for the session. On failure the job has
+ * failed. */
 gs_status print_resume(struct job *job);
-/* The device's address of the session's print block, which is there. */
+/* Finds the device address of the session's print block, which exists. */
 CUresult print_block_address(const struct session *session, CUdeviceptr *address);
 /* Tells a loaded module the block's address, if print_open has run for the job. */
 CUresult print_bind(const struct job *job, const struct module *module);

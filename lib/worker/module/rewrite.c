@@ -1,15 +1,15 @@
 /*
- * rewrite.c - rewrites a tenant's PTX before it is compiled. Kernels that print write into the
- * print block of their session (print.c), kernels that allocate do so from its heap (heap.c), and
- * kernels get a hidden last parameter by which they can signal their own end (own store;
+ * rewrite.c - rewrites a tenant's PTX before it is compiled. Kernels that print then write into the
+ * print block of their session (print.c), kernels that allocate use the session's heap (heap.c),
+ * and kernels get a hidden last parameter by which they can signal their own end (own store;
  * submit/launch.c).
  *
- * The driver gets machine code only: what it loads, it loads while no launch goes out, and 60 MiB
- * of PTX, which a fatbin packs into 5.5 KB, took it a minute. So PTX is compiled apart (module.c),
- * and a fatbin is either replaced by its PTX or stripped of all but machine code for this device.
- * Where it holds both, the PTX is taken only if the PTX prints, allocates or has managed variables,
- * because compiling PTX takes longer than loading machine code (text_wanted). In a fenced session
- * every kernel is fenced into the window, so all that runs there is compiled from PTX.
+ * The driver only gets machine code: no launch is issued while it loads an image, and for 60 MiB of
+ * PTX, which a fatbin packs into 5.5 KB, the driver took a minute. So PTX is compiled beforehand
+ * (module.c), and a fatbin is either replaced by its PTX or stripped of all but the machine code
+ * for this device. Where it has both, the PTX is used only if it prints, allocates or has managed
+ * variables, because compiling PTX takes longer than loading machine code (text_wanted). In a
+ * fenced session every kernel is fenced into the window, so all of its code is compiled from PTX.
  */
 #include "worker/module/rewrite.h"
 
@@ -41,8 +41,8 @@ static unsigned device_sm(void)
     return worker->info.compute_major * 10 + worker->info.compute_minor;
 }
 
-/* The PTX of a fatbin that the device takes: a driver refuses what is newer than its device, also
- * as text; the software device reads it. */
+/* Finds the PTX of a fatbin that the device takes. A driver refuses PTX that is newer than its
+ * device; the software device reads it. */
 static int fatbin_text(const void *image, size_t size, char **text, size_t *length,
                        char reason[256])
 {
@@ -71,8 +71,8 @@ static gs_status fence_refused(struct job *job, const char *reason)
                     reason);
 }
 
-/* Refuses a module for a store that may lead into a caller's stack. Such a store can change a
- * return address or a register that the compiler keeps on the stack, a fenced address among them
+/* Refuses a module because of a store that may reach a caller's stack. Such a store can change a
+ * return address or a register that the compiler keeps on the stack, among them a fenced address
  * (doc/isolation.md). */
 static void stack_refused(struct job *job, uint32_t line)
 {
@@ -91,7 +91,8 @@ static gs_status text_rewrite(struct job *job, const char *text, size_t length, 
         PTX_PASS_PRINTF | PTX_PASS_HEAP | PTX_PASS_TRAP | PTX_PASS_COMPLETION |
         (job->session->fenced ? PTX_PASS_FENCE | PTX_PASS_GRID | PTX_PASS_WINDOW
                               : PTX_PASS_VARIABLES) |
-        /* A GPU's compiler reads what the reader here does not know. */
+        /* On a GPU an unfenced session keeps kernels that the reader here does not know: the
+         * compiler may know them. */
         (job->session->fenced || !worker->machine_code ? PTX_PASS_LEAVE_OUT : 0) |
         (kernel_fault_strays(job->session) ? PTX_PASS_STRAYS : 0);
     int result = -ENOMEM;
@@ -119,7 +120,7 @@ static gs_status text_rewrite(struct job *job, const char *text, size_t length, 
         rewrite_cache_put(text, length, passes, NULL, 0, *report, job->session->uid);
     if (result == -EPERM)
         fence_refused(job, (*report)->fence.reason);
-    else if (result == -EINVAL) /* what cannot be read cannot be fenced */
+    else if (result == -EINVAL) /* a text that cannot be read cannot be fenced */
         job_fail(job, GS_ERR_BAD_IMAGE, "this module cannot be read: %s", (*report)->fence.reason);
     else if (!result)
         stack_refused(job, (*report)->fence.stack_line);
@@ -132,8 +133,9 @@ static gs_status text_rewrite(struct job *job, const char *text, size_t length, 
     return job->status;
 }
 
-/* Leaves in a fatbin only machine code for this device, so that the driver, which loads the image
- * while no launch goes out, has nothing to compile. False, with a reason: there is no such code. */
+/* Strips a fatbin of all but the machine code for this device, so that the driver, which holds up
+ * all launches while it loads the image, has nothing to compile. False, with a reason: there is no
+ * such code. */
 static bool code_keep(unsigned char *image, uint64_t *size, char reason[256])
 {
     size_t length = *size;
@@ -153,10 +155,11 @@ static bool has_word(const char *text, size_t length, const char *word)
     return memmem(text, length, word, strlen(word)) != NULL;
 }
 
-/* Whether calls in the text may have to go elsewhere than in the machine code beside it, or its
- * managed variables into the window, where their tenant can reach them. Kernels that move registers
- * between their warps need their machine code more than their calls: the driver's linker ignores
- * setmaxnreg, so that they would spill. One such kernel decides for all kernels of its text. */
+/* Returns whether the PTX of a fatbin is wanted although there is machine code: because its calls
+ * may have to be redirected, or its managed variables have to move into the window, where their
+ * tenant can reach them. Kernels that move registers between their warps need their machine code
+ * more than their calls: the driver's linker ignores setmaxnreg, so that they would spill. One such
+ * kernel decides for all kernels of its text. */
 static bool text_wanted(const char *text, size_t length)
 {
     return has_word(text, length, ".managed") ||
@@ -174,8 +177,9 @@ static gs_status kernels_find(struct job *job, const char *text, size_t length,
     return job->status;
 }
 
-/* The text of a fatbin, or *text is NULL because machine code is loaded, which code_keep has left
- * alone in the image. *grid is filled from the text in both cases. */
+/* Returns the text of a fatbin; *text NULL: its machine code is to be loaded, to which code_keep
+ * has stripped the image. *grid is filled from the text in both cases. On failure the job has
+ * failed. */
 static gs_status fatbin_choose(struct job *job, unsigned char *image, uint64_t *size, char **text,
                                size_t *length, struct grid_sync *grid)
 {
@@ -207,8 +211,8 @@ static gs_status fatbin_choose(struct job *job, unsigned char *image, uint64_t *
     return job_fail(job, GS_ERR_BAD_IMAGE, "%s; %s", no_text, no_code);
 }
 
-/* The text of an image of a bundle; *unpacked, the caller's to free, where it had to be unpacked.
- */
+/* Returns the text of an image of a bundle. *unpacked, the caller's to free, is set if the text had
+ * to be unpacked. On failure the job has failed. */
 static gs_status bundled_text(struct job *job, const unsigned char *image, uint64_t size,
                               const char **text, size_t *length, char **unpacked)
 {
@@ -219,7 +223,7 @@ static gs_status bundled_text(struct job *job, const unsigned char *image, uint6
     *length = size;
     if (!image_binary(image, size))
         return GS_OK;
-    /* The device runtime has PTX for newer devices alone, which the linker leaves out. */
+    /* The device runtime has PTX only for newer devices, which the linker leaves out. */
     failed = fatbin_is_fatbin(image, size)
                  ? fatbin_find_readable(image, size, device_sm(), unpacked, length, reason)
                  : -ENOENT;
@@ -235,9 +239,9 @@ static gs_status bundled_text(struct job *job, const unsigned char *image, uint6
                     "%s", reason);
 }
 
-/* Whether the images' texts are within the limit. They are counted as large as they are unpacked
- * to, and before that: few bytes unpack to 64 MiB, of which nearly all may lie behind the text's
- * end. */
+/* Checks that the images' texts are within the limit. Their unpacked sizes count, and before they
+ * are unpacked: few bytes unpack to 64 MiB, of which nearly all may lie behind the text's end. On
+ * failure the job has failed. */
 static gs_status bundle_admit(struct job *job, const unsigned char *image, uint32_t count)
 {
     uint64_t all = 0;
@@ -256,7 +260,7 @@ static gs_status bundle_admit(struct job *job, const unsigned char *image, uint3
     return job->brief && all > COMPILE_BRIEF ? job_takes_long(job) : GS_OK;
 }
 
-/* Links the images of a bundle. *linked is the caller's to free. */
+/* Links the images of a bundle. *linked is the caller's to free. On failure the job has failed. */
 static gs_status bundle_link(struct job *job, const unsigned char *image, char **linked,
                              size_t *length)
 {
@@ -291,8 +295,8 @@ static gs_status bundle_link(struct job *job, const unsigned char *image, char *
     return job->status;
 }
 
-/* The text that stands for the image: its own, a fatbin's, or what a bundle is linked to. *text is
- * NULL: the image is machine code. *unpacked is the caller's to free. */
+/* Returns the text of an image: its own, a fatbin's, or a linked bundle's. *text NULL: the image is
+ * machine code. *unpacked is the caller's to free. On failure the job has failed. */
 static gs_status image_text(struct job *job, unsigned char *image, uint64_t *size,
                             const char **text, size_t *length, char **unpacked,
                             struct grid_sync *grid)
@@ -338,8 +342,8 @@ gs_status image_rewrite(struct job *job, unsigned char **image, uint64_t *size,
     *state = !job->session->fenced && image_has_state((const unsigned char *)text, length);
     if (text_rewrite(job, text, length, &rewritten, &new_length, report) != GS_OK)
         return job->status;
-    /* Where text_wanted saw words in comments, the machine code is loaded after all. A module
-     * without kernels has no report. */
+    /* If text_wanted was misled by words in comments, the machine code is loaded after all. A
+     * module without kernels has no report. */
     const bool wanted =
         *report && ((*report)->prints || (*report)->allocates || (*report)->fence.managed);
     const bool code =

@@ -11,18 +11,18 @@ struct grid_sync;
 struct job;
 struct ptx_rewrite_report;
 
-/* Makes of the image (*size bytes and a NUL behind them) PTX text or machine code, and rewrites
- * PTX: a fatbin becomes its PTX where its kernels print or allocate, or where it has no machine
- * code for this device. Puts the print block of kernels that print into the job's answer. *report
- * tells what the passes did, and the caller frees it with report_release; NULL: nothing was
- * rewritten. *grid, the caller's to free, holds the kernels that synchronise their grid; none of
- * machine code alone. *state: image_has_state of the tenant's PTX, true of machine code alone;
+/* Turns the image (*size bytes and a NUL behind them) into PTX text or machine code, and rewrites
+ * PTX. A fatbin is replaced by its PTX if the kernels print or allocate, or if it has no machine
+ * code for this device. If kernels print, the print block goes into the job's answer. *report tells
+ * what the passes did, and the caller frees it with report_release; NULL: nothing was rewritten.
+ * *grid, the caller's to free, holds the kernels that synchronise their grid; it is empty for
+ * machine code alone. *state: as image_has_state for the tenant's PTX, true for machine code alone;
  * false in a fenced session, whose variables lie in its window. On failure the job has failed,
  * *image is the caller's as before, and *report is NULL. */
 gs_status image_rewrite(struct job *job, unsigned char **image, uint64_t *size,
                         struct ptx_rewrite_report **report, struct grid_sync *grid, bool *state);
-/* Whether machine code, or a fatbin of which its machine code is to be loaded, keeps nothing in the
- * context (ptx/cubin.h). */
+/* Returns whether machine code, or the machine code of a fatbin that is to be loaded, keeps nothing
+ * in the context (ptx/cubin.h). */
 bool image_code_is_pure(const unsigned char *image, uint64_t size);
 
 #endif

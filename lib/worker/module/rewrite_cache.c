@@ -10,15 +10,15 @@
 #include "common/util.h"
 #include "worker/module/cache_share.h"
 
-#define BYTES_MAX   (UINT64_C(64) << 20) /* of all texts and reports */
+#define BYTES_MAX   (UINT64_C(64) << 20) /* for all texts and reports */
 #define ENTRY_MAX   (BYTES_MAX / 8)
 #define ENTRIES     512u
-/* What an entry counts as at least, so that there are no more. */
+/* The least size that an entry counts as, so that there are at most ENTRIES of them. */
 #define ENTRY_LEAST (BYTES_MAX / ENTRIES)
 
 /* ---- Reports --------------------------------------------------------------------------------- */
 
-/* The report comes first, so that its address is that of the whole. */
+/* The report is the first member, so that its address is that of the whole. */
 struct shared_report {
     struct ptx_rewrite_report report;
     _Atomic uint32_t holders;
@@ -38,7 +38,7 @@ static struct ptx_rewrite_report *report_hold(struct ptx_rewrite_report *report)
 {
     struct shared_report *shared = (struct shared_report *)report;
 
-    /* Relaxed: who adds a holder has the report already. */
+    /* Relaxed: the caller holds the report already. */
     atomic_fetch_add_explicit(&shared->holders, 1, memory_order_relaxed);
     return report;
 }
@@ -61,9 +61,9 @@ void report_release(struct ptx_rewrite_report *report)
 
 struct entry {
     unsigned passes;
-    char *text; /* NULL: the entry is free. `length` bytes, then the new text and its NUL */
+    char *text; /* `length` bytes, then the new text and a NUL; NULL: the entry is free */
     size_t length, out_length;
-    uint64_t bytes; /* what the entry counts as */
+    uint64_t bytes; /* the size that the entry counts as */
     bool changed;   /* there is a new text */
     struct ptx_rewrite_report *report;
     struct cache_share share;
@@ -75,8 +75,8 @@ static struct {
     uint64_t bytes;
 } cache = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-/* Texts of one length mostly differ soon, and comparing takes a fifteenth of what hashing does: the
- * whole cache is compared in 3 ms. */
+/* Finds an entry by comparing texts: texts of one length mostly differ early, and comparing takes a
+ * fifteenth of the time of hashing. The whole cache is compared in 3 ms. */
 static struct entry *entry_find(const char *text, size_t length, unsigned passes)
 {
     for (uint32_t i = 0; i < ENTRIES; i++) {
@@ -97,7 +97,7 @@ static void entry_deinit(struct entry *entry)
     *entry = (struct entry){0};
 }
 
-/* Evicts entries until there is room for so many bytes of the user. */
+/* Evicts entries until `bytes` more of the user fit. */
 static void entries_evict(uint64_t bytes, uint32_t uid)
 {
     struct cache_item items[ENTRIES];
@@ -114,7 +114,7 @@ static void entries_evict(uint64_t bytes, uint32_t uid)
     }
 }
 
-/* Takes a free entry for so many bytes of the user. */
+/* Takes a free entry for `bytes` of the user. */
 static struct entry *entry_take(uint64_t bytes, uint32_t uid)
 {
     struct entry *entry = cache.entries;

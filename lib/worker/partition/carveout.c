@@ -22,8 +22,8 @@
 
 #define FEW_BLOCKS 8u /* blocks on an SM for which the driver's carveout is wide enough */
 
-/* CARVEOUT_OWN: the driver's choice again, and for good, because a launch needs more shared
- * memory. */
+/* CARVEOUT_OWN: the driver's choice again, from now on, because a launch needed more shared memory.
+ */
 enum { CARVEOUT_DRIVER, CARVEOUT_ASKED, CARVEOUT_OWN };
 
 static struct {
@@ -76,8 +76,8 @@ uint32_t carveout_threads(uint32_t registers)
                                                                   : sm.threads;
 }
 
-/* How many blocks of `threads` threads of the kernel an SM can hold: at least one, since the kernel
- * can be launched. */
+/* Returns how many blocks of `threads` threads of the kernel an SM can hold: at least one, since
+ * the kernel can be launched. */
 static uint32_t blocks_of(const struct kernel *kernel, uint32_t threads)
 {
     const uint32_t blocks = kernel->sm_threads > threads ? kernel->sm_threads / threads : 1;

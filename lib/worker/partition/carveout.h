@@ -10,10 +10,11 @@
 /* Reads the device's limits. Called once, before the first kernel. */
 CUresult carveout_init(void);
 
-/* How many threads an SM can hold when each uses `registers` registers. */
+/* Returns how many threads an SM can hold when each uses `registers` registers. */
 uint32_t carveout_threads(uint32_t registers);
 
-/* Sets the carveout of a kernel that is about to be launched with such blocks. Any thread. */
+/* Sets the carveout of a kernel that is about to be launched with blocks of `threads` threads and
+ * `dynamic_smem` bytes of dynamic shared memory. Any thread. */
 void carveout_fit(struct kernel *kernel, uint32_t threads, uint32_t dynamic_smem);
 
 #endif

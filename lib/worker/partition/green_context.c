@@ -1,6 +1,6 @@
 /*
  * green_context.c - the driver's objects of a partition: its green context, and a stream and two
- * events for what goes in no graph.
+ * events for work that goes without a graph.
  */
 #include "worker/partition/green_context.h"
 

@@ -68,7 +68,7 @@ CUresult launch_kernel(const CUDA_KERNEL_NODE_PARAMS *p, CUstream stream, int pr
     return DRV(cuLaunchKernelEx, &config, p->func, p->kernelParams, NULL);
 }
 
-/* The context to which the thread returns. NULL: the primary context. */
+/* The thread's own context, to which it returns. NULL: the primary context. */
 static _Thread_local const struct partition *thread_context;
 
 /* A graph's kernel runs on the SMs of the context that is current while its node is added. */

@@ -1,6 +1,7 @@
 /*
- * kernel_launch.h - a launch: one kernel with its arguments, in the form in which the driver takes
- * it; see kernel_launch.c. Any thread; what is kept of a context is the calling thread's own.
+ * kernel_launch.h - launches: a launch is one kernel with its arguments, in the form in which the
+ * driver takes it; see kernel_launch.c. Any thread; which context is current is noted for each
+ * thread.
  */
 #ifndef GS_WORKER_PARTITION_KERNEL_LAUNCH_H
 #define GS_WORKER_PARTITION_KERNEL_LAUNCH_H
@@ -20,30 +21,31 @@ struct launch {
     uint32_t grid[3], block[3];
     uint32_t dynamic_smem;
     bool cooperative;            /* all blocks run at once */
-    bool programmatic;           /* it may begin before the launch that it waits for has ended */
-    uint16_t cluster[3];         /* the blocks of a cluster; zeros: what the kernel says */
+    bool programmatic;           /* it may begin before the launch ahead of it has ended */
+    uint16_t cluster[3];         /* blocks of a cluster; zeros: as the kernel says */
     int priority;                /* CUDA's: lower runs earlier */
     struct partition *partition; /* NULL: the whole device */
     unsigned char *params;
-    struct fence_window window; /* of a kernel that has it as a parameter */
+    struct fence_window window; /* the value of a kernel's window parameter, where it has one */
     uint64_t end;               /* ring position after the launch's record */
-    uint64_t deadline_ns;       /* of clock_ns(); 0: none */
-    uint32_t cls;               /* gs_class */
+    uint64_t deadline_ns;       /* in the time of clock_ns(); 0: no deadline */
+    uint32_t cls;               /* a gs_class */
 };
 
-/* The most parameters of a kernel, with the two that passes add. */
+/* The most parameters of a kernel, with the two that ptx/rewrite adds. */
 #define LAUNCH_POINTERS (REQ_PARAMS_MAX + 2)
-/* All zero: a kernel with an own store signals nothing. */
+/* Parameters for a kernel with an own store that is to store nothing: all zero. */
 extern const struct completion_params completion_none;
 
 /* Fills the driver's parameters of one launch. `pointers` has LAUNCH_POINTERS entries. `signal` is
- * what a kernel with an own store stores at its end, or &completion_none. All of them
- * outlive the driver's call. */
+ * what a kernel with an own store stores at its end, or &completion_none. The launch, the signal
+ * and the pointers must outlive the driver's call. */
 void launch_params(const struct launch *launch, const struct completion_params *signal,
                    void **pointers, CUDA_KERNEL_NODE_PARAMS *params);
-/* The number of threads of the whole grid; UINT64_MAX where the number does not fit. */
+/* Returns the number of threads of the whole grid; UINT64_MAX where that number does not fit. */
 uint64_t launch_threads(const struct launch *launch);
-/* Whether the launch goes without a graph, and alone: such launches come seldom, and take long. */
+/* Returns whether the launch is issued by itself and without a graph: cooperative launches, and
+ * those that name a cluster, are rare and run long. */
 static inline bool launch_goes_alone(const struct launch *launch)
 {
     return launch->cooperative || launch->cluster[0];
@@ -72,10 +74,10 @@ CUresult node_prioritize(CUgraphNode node, int priority);
 /* Gives a kernel node the blocks of its launch's clusters. Any thread. */
 CUresult node_cluster(CUgraphNode node, const uint16_t cluster[3]);
 
-/* Has the kernel node wait for the other one, but no longer than until all blocks of that one's
- * kernel have ended or called griddepcontrol.launch_dependents (a programmatic edge). Such a node
- * may end before the other one, so its end says nothing of that one: the caller takes the graph's
- * end, or gives the node a kernel that ends after what it depends on. Any thread. */
+/* Makes a kernel node wait for another one by a programmatic edge: until all blocks of the other
+ * kernel have ended or called griddepcontrol.launch_dependents. Such a node may end before the
+ * other one, so its end does not tell that the other one has ended: the caller relies on the end of
+ * the graph, or on a kernel that ends after all that it depends on. Any thread. */
 CUresult node_follow(CUgraph graph, CUgraphNode before, CUgraphNode node);
 
 /* Makes the partition's context current for the calling thread, so that kernel nodes can be added

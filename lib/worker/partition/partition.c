@@ -4,17 +4,17 @@
  * Measured on an H200: a green context takes 5.2 MB of device memory and 1.1 to 1.4 ms to make, and
  * making one waits for all running kernels while no launch goes through. So green contexts are made
  * and destroyed at quiet moments (quiet.c), shared by all sessions that want the same SMs, and kept
- * without users, up to PARTITIONS_MAX: 1 GB at most with their streams. Beyond that number, the one
- * without holders that was asked for least recently goes; all without holders go when the device
- * has no memory for another.
+ * without users, up to PARTITIONS_MAX: 1 GB at most with their streams. Beyond that number, the
+ * partition without holders that was asked for least recently is removed; all partitions without
+ * holders are removed when the device has no memory for another one.
  *
  * Also measured, with driver 580: a destroyed green context gives nothing back, neither its 4 MiB
  * of device memory nor its 1.6 MiB of host memory. A server that went on making and destroying them
- * would use up the device. With such a driver (sm_topology.c finds out) no green context is ever
- * destroyed: all sets of SMs ever used stay at hand, as many as fit in a sixteenth of the device's
- * memory, and further sets are refused. Launches with a set of their own may use three quarters of
- * that number, so that grants find room. When half are made, the worker asks the supervisor for
- * another worker at the next moment without sessions.
+ * would use up the device. With such a driver, which sm_topology.c recognises, no green context is
+ * ever destroyed: all sets of SMs ever used stay in the table, as many as fit in a sixteenth of the
+ * device's memory, and further sets are refused. Launches with a set of their own may use three
+ * quarters of the table, so that grants find room. When half of it is used, the worker asks the
+ * supervisor to replace it at the next moment without sessions.
  *
  * The table belongs to the main lane. A partition belongs to its job while its state is MAKING.
  */
@@ -31,9 +31,9 @@
 #include "worker/partition/green_context.h"
 
 #define FAILURE_KEPT_NS 20000000u
-#define MAKING_UNHELD   4u /* the most being made at a time for launches that wait */
+#define MAKING_UNHELD   4u /* the most that are made at a time without a holder, for launches */
 #define KEPT_MOST       2048u
-/* where the driver gives none back: this part of the device's memory at most */
+/* where the driver gives no memory back: the table's part of the device's memory */
 #define KEPT_SHARE      16u
 #define BUCKETS         1024u
 
@@ -42,16 +42,16 @@ static struct {
     struct partition *bucket[BUCKETS]; /* by mask */
     /* random, so that tenants cannot choose masks of one bucket */
     uint64_t key[2];
-    uint32_t capacity, count; /* of the table */
+    uint32_t capacity, count; /* entries of `table` */
     /* no green context is destroyed, because the driver would not give its memory back */
     bool for_good;
-    bool user_refused; /* whether the last refusal was because of the user's part of the table */
+    bool user_refused; /* the last refusal was because of the user's part of the table */
     uint32_t last_id;
     uint64_t clock;
     /* the clock at the last partitions_keep: a partition that was asked for later stays */
     uint64_t kept;
     uint64_t losses;
-    struct partition *doomed; /* out of the table; the next job destroys them */
+    struct partition *doomed; /* removed from the table; the next job destroys them */
     struct job *ready;        /* jobs to be sent on their way, newest first */
 } cache = {.capacity = PARTITIONS_MAX};
 
@@ -72,7 +72,7 @@ gs_status partitions_init(void)
 
 /* ---- The job that makes a partition: a service thread at a quiet moment ---------------------- */
 
-/* Makes the partition job->object, and first destroys those in job->doomed. */
+/* Destroys the partitions in job->doomed, then makes the partition job->object. */
 static void make_work(struct job *job)
 {
     struct partition *partition = job->object;
@@ -98,7 +98,8 @@ static const struct job_kind job_partition = {
 
 /* ---- The table: the main lane ---------------------------------------------------------------- */
 
-/* The most partitions that launches' own choices may lead to where none is destroyed. */
+/* Returns how full the table may become by launches' own sets of SMs, where no partition is
+ * destroyed. */
 static uint32_t launches_most(void)
 {
     return cache.capacity / 4 * 3;
@@ -134,7 +135,7 @@ static void table_remove(struct partition *partition)
     cache.losses++;
 }
 
-/* Takes the partition out of the table. The next job destroys one that exists on the device. */
+/* Removes the partition from the table. The next job destroys it, if it exists on the device. */
 static void partition_remove(struct partition *partition)
 {
     table_remove(partition);
@@ -152,7 +153,7 @@ static bool failure_is_old(const struct partition *partition)
            clock_ns() - partition->failed_ns > FAILURE_KEPT_NS;
 }
 
-/* Whether partitions are being made for launches in such number that another would find no room. */
+/* Returns whether so many partitions are being made for launches that another has to wait. */
 static bool making_enough(void)
 {
     uint32_t making = 0;
@@ -196,7 +197,7 @@ bool partition_dismiss(struct partition *partition)
     return true;
 }
 
-/* A free entry of the table; NULL: none. */
+/* Returns a free entry of the table; NULL: there is none. */
 static struct partition **table_room(void)
 {
     for (uint32_t i = 0; i < cache.capacity; i++) {
@@ -241,9 +242,9 @@ static bool making_begin(struct partition *partition)
     return true;
 }
 
-/* Tells the supervisor when half of the table is used, since a new worker starts with an empty
- * table, and warns in the log at three quarters, so that an operator does not first learn of the
- * limit from refusals. */
+/* Asks the supervisor for a new worker, which starts with an empty table, when half of the table is
+ * used. Warns in the log at three quarters, so that an operator learns of the limit before
+ * refusals. */
 static void fullness_tell(void)
 {
     const struct link_message half_used = {.op = LINK_NEEDS_RECYCLING, .slot = LINK_SLOT_NONE};
@@ -256,8 +257,8 @@ static void fullness_tell(void)
                     cache.count, cache.capacity);
 }
 
-/* How many partitions may be made for the user where none is ever destroyed: the user's limit of
- * sets, multiplied as the table is larger than LINK_SETS_MAX. 0: any number. */
+/* Returns how many partitions may be made for the user where none is ever destroyed: the user's
+ * limit of sets, scaled by how much larger the table is than LINK_SETS_MAX. 0: any number. */
 static uint32_t user_most(const struct session *asker)
 {
     return asker && cache.for_good ? asker->grant.link.user_sets * (cache.capacity / LINK_SETS_MAX)
@@ -297,7 +298,7 @@ static struct partition *partition_begin(const struct sm_mask *mask, const struc
     return partition;
 }
 
-/* Makes a failed partition again. Its holders have been told of the failure, and ask again like any
+/* Makes a failed partition again. Its holders were told of the failure, and ask again like any
  * caller. */
 static struct partition *partition_again(struct partition *partition, gs_status *status)
 {

@@ -2,12 +2,12 @@
  * sm_topology.c - finds how finely the device can be divided, and which SMs each group has.
  *
  * The driver splits the device into groups of SMs, but says only how many SMs each has (2 on an
- * H200). The worker finds the SMs of a group by running on them: for n groups it makes some log2(n)
- * green contexts, number k of the groups whose number, counted from 1, has bit k. A kernel with one
- * block on each SM notes %smid; so each SM collects the bits of its group's number. The answers
- * must be consistent (each SM once in a context, as many SMs in a group as the driver said), else
- * none of them is used. The same contexts show whether the driver gives a destroyed context's
- * memory back.
+ * H200). The worker finds the SMs of a group by running a kernel on them. For n groups it makes
+ * some log2(n) green contexts: context k contains the groups whose number, counted from 1, has bit
+ * k set. In each of them a kernel with one block on each SM records %smid, so each SM collects the
+ * bits of its group's number. The answers must be consistent (each SM once in a context, as many
+ * SMs in a group as the driver said); otherwise none of them is used. The same contexts show
+ * whether the driver gives a destroyed context's memory back.
  *
  * Runs at the worker's start, before there are threads or tenants; takes some 10 ms on an H200.
  */
@@ -19,13 +19,13 @@
 
 #include "common/log.h"
 
-/* a counter of blocks for each SM, and a last one for all SMs beyond */
+/* a counter of blocks for each SM, and a last one for all SMs with higher numbers */
 #define RECORDS      (SM_MASK_SMS + 1)
 #define ARRIVED      RECORDS /* the counter of blocks that have recorded their SM */
 #define WORDS        (RECORDS + 1)
 #define PATIENCE_NS  10000000000u /* the longest that a block waits for the others */
 #define GROUPS_LEAST 2u           /* with fewer groups there is nothing to choose from */
-#define CODE_BITS    16           /* of a group's number */
+#define CODE_BITS    16           /* bits of a group's number */
 
 static struct {
     uint32_t count;
@@ -34,7 +34,7 @@ static struct {
 } groups;
 
 /* The kernel that records SMs. Each block asks for so much shared memory that no two fit on an SM,
- * and stays until all blocks have come: so each has an SM of its own. */
+ * and stays until all blocks have started, so each block has an SM of its own. */
 static const char where_ptx[] = ".version 6.4\n.target sm_70\n.address_size 64\n"
                                 ".visible .entry where(.param .u64 words, .param .u32 records,\n"
                                 "                      .param .u32 blocks, .param .u64 patience)\n"
@@ -77,14 +77,14 @@ static bool groups_fail(const char *why)
     return false;
 }
 
-/* The same for the driver call that has just failed. */
+/* Notes that the last driver call failed. Returns false. */
 static bool groups_fail_driver(void)
 {
     driver_describe(groups.fault, sizeof(groups.fault));
     return false;
 }
 
-/* Splits the device as finely as it can be; SMs left over become one more group. */
+/* Splits the device as finely as the driver can; SMs left over become one more group. */
 static bool device_split(void)
 {
     CUdevResource all, rest = {.type = CU_DEV_RESOURCE_TYPE_INVALID};
@@ -209,10 +209,10 @@ static int by_size(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Finds each SM's group, and what a green context leaves with the driver. Each context is destroyed
- * before the next is made, so memory that is missing afterwards does not come back. The median
- * counts, because the first context also takes what the driver needs only once, and other processes
- * on the device allocate and free meanwhile. */
+/* Finds each SM's group, and how much memory a destroyed green context leaves with the driver. Each
+ * context is destroyed before the next is made, so memory that is missing afterwards was not given
+ * back. The median is taken, because the first context also takes what the driver needs only once,
+ * and other processes on the device allocate and free meanwhile. */
 static bool sm_topology_locate(struct worker *found, CUfunction where, CUdeviceptr words)
 {
     uint16_t code[SM_MASK_SMS] = {0};

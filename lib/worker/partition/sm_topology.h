@@ -11,7 +11,7 @@
  * thread starts. */
 void sm_topology_find(struct worker *found);
 
-/* Makes the driver's description of these SMs, which must be whole groups. Any thread. */
+/* Makes the driver's resource description of these SMs, which must be whole groups. Any thread. */
 CUresult sm_topology_describe(const struct sm_mask *mask, CUdevResourceDesc *desc);
 
 #endif

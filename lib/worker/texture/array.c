@@ -1,12 +1,12 @@
 /*
  * array.c - a session's CUDA arrays: memory of a layout that only the driver knows, which kernels
- * reach through textures and surfaces alone; and mipmapped arrays, each level of which may be asked
- * for as an array of its own. Such a level has no memory itself: it keeps the mipmapped array as a
- * texture of it does.
+ * access only through textures and surfaces; and mipmapped arrays. A tenant may ask for a level of
+ * a mipmapped array as an array of its own. Such a level has no memory itself: it keeps the
+ * mipmapped array in existence, as a texture of that array does.
  *
- * Runs in jobs, on service threads. The driver may let the making of an array wait as an allocation
- * does, so that is a patient job's; destroying one waits for every kernel, as cuMemFree does, so
- * that is left to a quiet moment (deferred_release.h).
+ * Runs in jobs, on service threads. The driver may delay the making of an array as it does an
+ * allocation, so patient jobs do it. Destroying an array waits for every kernel, as cuMemFree does,
+ * so it is left to a quiet moment (deferred_release.h).
  *
  * The driver's own memory backs an array. No descriptor of it can be given to the vault, so a
  * session with arrays ends with its worker.
@@ -32,8 +32,8 @@ struct array *array_find(const struct session *session, uint64_t number)
 
 #define ZEROS_BYTES (UINT64_C(2) << 20) /* the longest row of any array */
 
-/* Zeros in device memory, from which arrays are cleared: the driver fills no array. Made at the
- * first array, kept from then on. */
+/* Zeros in device memory that are copied into arrays to clear them: the driver has no call to fill
+ * an array. They are made for the first array and kept. */
 static struct {
     pthread_mutex_t lock;
     CUdeviceptr at;
@@ -63,8 +63,8 @@ static uint64_t least(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
-/* Clears an array, because the driver may give it memory that another tenant has just given back:
- * in boxes of as many rows, or slices, as there are zeros for. */
+/* Clears an array, because the driver may give it memory that another tenant has just freed. It is
+ * cleared in boxes of as many rows, or slices, as there are zeros for. */
 CUresult array_zero(const struct array *array)
 {
     const uint64_t rows = least(ZEROS_BYTES / array->row, array->height);
@@ -135,7 +135,7 @@ static void create_prepare(struct job *job)
         slot_find(job);
 }
 
-/* The record of an array that the driver has yet to make. */
+/* Returns the record of an array that the driver has not made yet. */
 static struct array array_of(const CUDA_ARRAY3D_DESCRIPTOR *desc)
 {
     return (struct array){.desc = *desc,
@@ -147,7 +147,7 @@ static struct array array_of(const CUDA_ARRAY3D_DESCRIPTOR *desc)
                           .surface = array_surface_column(desc)};
 }
 
-/* The record of a level of a mipmapped array. */
+/* Returns the record of a level of a mipmapped array. */
 static struct array level_of(const struct array *whole, uint32_t level)
 {
     const CUDA_ARRAY3D_DESCRIPTOR desc = array_level_desc(&whole->desc, level);
@@ -157,7 +157,8 @@ static struct array level_of(const struct array *whole, uint32_t level)
     return array;
 }
 
-/* The session is not charged any more; its user is until the driver has let go of the memory. */
+/* Frees an array's memory. The session is not charged any more; its user is, until the driver has
+ * destroyed the array. */
 static void memory_free(struct session *session, struct array *array)
 {
     const struct deferred_end end = {.gone = user_discharge, .user = session->memory.user};
@@ -178,7 +179,7 @@ static void array_free(struct session *session, struct array *array)
         memory_free(session, array);
         return;
     }
-    free(array); /* its memory is the mipmapped array's */
+    free(array); /* a level's memory is its mipmapped array's */
     array_unuse(session, whole);
 }
 
@@ -197,7 +198,8 @@ static CUresult levels_make(struct array *array)
     return result;
 }
 
-/* Makes the driver's array, which is counted already, and clears it. On failure it is freed. */
+/* Makes the driver's array, which is charged already, and clears it. On failure the job has failed,
+ * and the array is freed. */
 static gs_status array_make(struct job *job, struct array *array)
 {
     CUresult result = array->levels
@@ -219,7 +221,7 @@ static gs_status array_make(struct job *job, struct array *array)
     return job_fail_driver(job, result);
 }
 
-/* Bytes of texels, of all levels. */
+/* Returns the bytes of all texels of all levels. */
 static uint64_t array_bytes(const struct array *array)
 {
     uint64_t bytes = array->row * array->height * array->depth;
@@ -301,7 +303,7 @@ void array_unuse(struct session *session, struct array *array)
         array_free(session, array);
 }
 
-/* The tenant has the array no more. */
+/* Ends the tenant's use of the array. */
 static void array_release(struct session *session, struct array *array)
 {
     array->destroyed = true;
@@ -323,7 +325,7 @@ static void destroy_prepare(struct job *job)
 
 static void destroy_work(struct job *job)
 {
-    if (job->status == GS_OK) /* else it was not to wait */
+    if (job->status == GS_OK) /* else the session has work, and the tenant does not wait */
         array_release(job->session, job->object);
 }
 

@@ -8,11 +8,12 @@
 #include "common/array_format.h"
 #include "common/util.h"
 
-/* No device has a longer side: a bound for the products below, and for what the driver is asked. */
+/* No device has a longer side. This bounds the products below, and the values that the driver gets.
+ */
 #define EXTENT_MAX (UINT64_C(1) << 17)
 
 /* A GPU stores an array in blocks of 512 bytes by 8 rows, and gives an array at least
- * ARRAY_GRANULARITY. How large it really is the driver does not tell before CUDA 13. */
+ * ARRAY_GRANULARITY. Before CUDA 13 the driver does not tell how large an array really is. */
 #define ROW_BYTES  UINT64_C(512)
 #define BLOCK_ROWS UINT64_C(8)
 
@@ -20,8 +21,9 @@
 #define ALIGNMENT       512u
 #define PITCH_ALIGNMENT 32u
 
-/* Texels of linear memory, of a row and a column of pitched memory: CUDA's programming guide, the
- * table of compute capabilities. The driver knows the device's own, which may be smaller. */
+/* The most texels of linear memory, and of a row or column of pitched memory: CUDA's programming
+ * guide, table of compute capabilities. The device's own limits, which the driver checks, may be
+ * smaller. */
 #define LINEAR_TEXELS_MAX (UINT64_C(1) << 28)
 #define PITCHED_SIDE_MAX  EXTENT_MAX
 #define PITCH_MAX         UINT64_C(0x7fffffff)
@@ -77,7 +79,8 @@ CUDA_ARRAY3D_DESCRIPTOR array_level_desc(const CUDA_ARRAY3D_DESCRIPTOR *desc, ui
     return of_level;
 }
 
-/* The levels down to the one of a single texel. Layers do not count: all levels have as many. */
+/* Returns the number of levels down to one of a single texel. Layers do not matter: all levels have
+ * the same number of them. */
 static uint32_t levels_most(const CUDA_ARRAY3D_DESCRIPTOR *desc)
 {
     uint64_t sides = desc->Width | desc->Height | (is_volume(desc) ? desc->Depth : 0);
@@ -123,7 +126,7 @@ texture_fault req_array_check(const uint64_t arg[4], CUDA_ARRAY3D_DESCRIPTOR *de
     return NULL;
 }
 
-/* No product passes 64 bits: rows of 2^21 bytes, 2^17 of them, 2^17 slices. */
+/* No product exceeds 64 bits: rows of 2^21 bytes, 2^17 of them, 2^17 slices. */
 static uint64_t blocks_bytes(const CUDA_ARRAY3D_DESCRIPTOR *desc)
 {
     const uint64_t row =
@@ -232,7 +235,7 @@ static texture_fault resource_check(const struct req_texture *asked, CUDA_RESOUR
                                              : pitched_check(asked, resource, bytes);
 }
 
-/* This bound is beyond any sum of a level and a bias, so a larger value means the same. */
+/* This bound exceeds any sum of a level and a bias, so larger values have the same effect. */
 #define LEVEL_BOUND 1024.0f
 
 static float level_bounded(float level)
@@ -240,7 +243,7 @@ static float level_bounded(float level)
     return level < -LEVEL_BOUND ? -LEVEL_BOUND : level > LEVEL_BOUND ? LEVEL_BOUND : level;
 }
 
-/* How a texture of a mipmapped array finds its levels; others have one. */
+/* Checks how a texture of a mipmapped array finds its levels; others have one level. */
 static texture_fault levels_check(const struct req_texture *asked, CUDA_TEXTURE_DESC *desc)
 {
     if (asked->type != GS_RESOURCE_MIPMAPPED)

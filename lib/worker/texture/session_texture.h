@@ -16,9 +16,9 @@ struct texture_table;
 struct session_texture {
     struct array **arrays;       /* SEG_ARRAYS entries, or NULL */
     struct texture **textures;   /* textures and surfaces: SEG_TEXTURES entries, or NULL */
-    uint32_t made;               /* textures and surfaces ever, of a fenced session */
-    struct texture_table *table; /* of a fenced session that uses textures, else NULL */
-    /* of a fenced session that has made some, else NULL (tensor_map.c) */
+    uint32_t made;               /* how many textures and surfaces a fenced session has ever made */
+    struct texture_table *table; /* for a fenced session that uses textures, else NULL */
+    /* for a fenced session that has made tensor maps, else NULL (tensor_map.c) */
     _Atomic(struct tensor_maps *) maps;
 };
 

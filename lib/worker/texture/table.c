@@ -1,12 +1,13 @@
 /*
  * table.c - see table.h.
  *
- * A row that stands for nothing holds null objects, so that a kernel may name any row: textures of
- * zeros, which all sessions share, since nobody can write them, and surfaces of the table's own,
- * which take and give back a texel. A table lies outside of all windows, where fenced kernels
- * cannot write, and reading it tells them nothing. Only a table's session ever sees it, until it is
- * closed: then it is cleared for the next one. Tables are never freed, since that waits for every
- * kernel; there are as many as there were sessions with textures at a time.
+ * An unused row holds null objects, so that a kernel may name any row: null textures, which are all
+ * zeros and which all sessions share, since nobody can write them, and null surfaces of the table's
+ * own, which hold a texel that is written. A table lies outside of all windows, where fenced
+ * kernels cannot write, and reading it tells them nothing. Until it is closed, only one session
+ * uses a table; then the table is cleared for the next one. Tables are never freed, since that
+ * waits for every kernel; there are as many as there were ever sessions with textures at the same
+ * time.
  */
 #include "worker/texture/table.h"
 
@@ -20,7 +21,7 @@
 
 #define TABLE_BYTES (TEXTURE_ROWS * sizeof(struct texture_row))
 
-/* The geometries; a null object of each is one texel large. */
+/* The geometries. A null object of each is one texel large. */
 static const struct geometry {
     enum texture_column texture, surface;
     size_t height, depth;
@@ -47,7 +48,7 @@ struct texture_table {
 static struct {
     pthread_mutex_t lock;
     struct array shown[GEOMETRIES]; /* the arrays of the null textures */
-    struct texture_row null;        /* the null textures, as far as they are made */
+    struct texture_row null;        /* the null textures that have been made */
     struct texture_table *spare;
 } tables = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
@@ -55,7 +56,7 @@ static_assert(SEG_TEXTURES <= TEXTURE_ROWS, "each texture has a row");
 
 /* ---- Null objects ---------------------------------------------------------------------------- */
 
-/* Makes an array of one texel, or six, unless there is one already, and clears it. */
+/* Makes an array of one texel, or six for a cube, unless there is one already, and clears it. */
 static CUresult shown_make(struct array *shown, const struct geometry *geometry, unsigned flags)
 {
     const CUDA_ARRAY3D_DESCRIPTOR desc = {.Width = 1,
@@ -72,10 +73,11 @@ static CUresult shown_make(struct array *shown, const struct geometry *geometry,
     return result ? result : array_zero(shown);
 }
 
-/* A null texture that cannot be made is tried anew for the next table. The lock is held. */
+/* Makes the null textures. One that cannot be made is tried again for the next table. The caller
+ * holds the lock. */
 static CUresult null_textures_make(void)
 {
-    /* cubes have no other coordinates */
+    /* a cube has only normalized coordinates */
     const CUDA_TEXTURE_DESC desc = {.flags =
                                         CU_TRSF_READ_AS_INTEGER | CU_TRSF_NORMALIZED_COORDINATES};
     CUresult result = CUDA_SUCCESS;
@@ -129,7 +131,7 @@ static CUresult rows_write(const struct texture_table *table, uint32_t first,
     return result ? result : DRV(cuStreamSynchronize, service_stream());
 }
 
-/* Makes what a table lacks and clears what it had. */
+/* Completes a table with surfaces and memory, and sets all rows to null objects. */
 static CUresult table_make(struct texture_table *table)
 {
     CLEANUP_FREE struct texture_row *rows = calloc(TEXTURE_ROWS, sizeof(*rows));
@@ -152,7 +154,7 @@ static void table_put_back(struct texture_table *table)
     pthread_mutex_unlock(&tables.lock);
 }
 
-/* A table whose rows say nothing yet. */
+/* Takes a spare table, or makes an empty one. Its rows are not set yet. */
 static CUresult table_take(struct texture_table **out)
 {
     uint64_t textures[TEXTURE_ACUBE + 1];

@@ -1,20 +1,20 @@
 /*
  * tensor_map.c - tensor maps, by which kernels copy tensors in bulk (cp.async.bulk.tensor).
  *
- * A map is 128 bytes in a format of the driver's, with an address. Encoding one only computes, but
- * the driver does it in a process with a context alone, which tenants do not have.
+ * A map is 128 bytes in a format of the driver's, with an address. Encoding one is only a
+ * computation, but the driver does it only in a process with a context, which tenants do not have.
  *
- * No pass over a kernel can see where a map leads. So in a fenced session a map is encoded only if
- * all of its tensor lies in the open part of the window, and the session remembers it; a launch
- * lets no other map through (record.c), in a place where the kernel cannot change it
- * (ptx/rewrite/fence_maps.c). What is remembered is a hash with a secret key, so that nobody can
- * make up a map that has the hash of another one.
+ * No pass over a kernel can see which memory a map leads to. So in a fenced session a map is
+ * encoded only if its whole tensor lies in the open part of the window, and the session remembers
+ * the map. A launch lets no other map through (record.c), and passes maps in a place where the
+ * kernel cannot change them (ptx/rewrite/fence_maps.c). A map is remembered by a hash with a secret
+ * key, so that nobody can make up a map with the hash of another one.
  *
- * The hashes are in tables by generation. When the newest one is full, the next one begins with
- * those hashes of the oldest one that a launch has used, if they are not too many, and the oldest
- * one is emptied. So a map counts for as long as it is used now and then, and else until the
- * session has made MAPS - TAKEN_ALONG more. The session's job in progress writes the tables, its
- * lane looks things up meanwhile.
+ * The hashes are in tables by generation. When the newest table is full, the next generation
+ * begins: it takes over those hashes of the oldest table that a launch has used, up to TAKEN_ALONG,
+ * and the oldest table is emptied. So a map is remembered as long as it is used now and then, or
+ * else until the session has made MAPS - TAKEN_ALONG more. The session's job in progress writes the
+ * tables; its lane looks hashes up at the same time.
  */
 #include "worker/texture/tensor_map.h"
 
@@ -34,7 +34,7 @@ static_assert(sizeof(CUtensorMap) == REQ_TENSOR_MAP_BYTES &&
                   REQ_TENSOR_RANK == CU_TENSOR_MAP_RANK_MAX,
               "tensor maps of the wire and of the driver");
 
-/* The newest of each enumeration that a driver has (CUDA 13.0). */
+/* The last values of the driver's enumerations (CUDA 13.0). */
 enum { TYPE_LAST = 15, SWIZZLE_LAST = 6 };
 
 /* The most maps of a generation, the slots of its table, and the most maps that the next generation
@@ -48,13 +48,15 @@ struct tensor_maps {
     uint64_t key[2];
     _Atomic uint64_t generation; /* of the newest table */
     uint32_t count;              /* in the newest table */
-    /* by generation: hashes by their value, each with USED if a launch had the map; 0: none */
+    /* by generation: a hash table, in which each hash has USED set if a launch had its map; 0: free
+     */
     _Atomic uint64_t slot[TABLES][SLOTS];
 };
 
 #define USED UINT64_C(1)
 
-/* What a session that makes maps is charged: the hashes, and an entry in the journal for each. */
+/* What a session that makes maps is charged for: the hashes, and an entry in the journal for each.
+ */
 #define SERVER_BYTES                                                                               \
     (sizeof(struct tensor_maps) + (2 * MAPS + TAKEN_ALONG) * sizeof(struct journal_entry))
 
@@ -67,7 +69,8 @@ static uint64_t hash_of(const struct tensor_maps *maps, const unsigned char *map
     return hash ? hash : ~USED;
 }
 
-/* The hash's slot in a table, or the empty one where it would be. */
+/* Returns the hash's slot in a table, or the free one where it would be. *there: the slot's
+ * content. */
 static _Atomic uint64_t *slot_of(_Atomic uint64_t table[SLOTS], uint64_t hash, uint64_t *there)
 {
     uint64_t i = hash >> 1;
@@ -89,7 +92,7 @@ static bool has(struct tensor_maps *maps, uint64_t hash)
         uint64_t there;
         _Atomic uint64_t *slot = slot_of(maps->slot[k], hash, &there);
 
-        if (there && !(there & USED)) /* where it is emptied meanwhile, it stays empty */
+        if (there && !(there & USED)) /* fails if the slot was emptied meanwhile */
             atomic_compare_exchange_strong_explicit(slot, &there, hash | USED, memory_order_relaxed,
                                                     memory_order_relaxed);
         found |= (there & ~USED) == hash;
@@ -106,8 +109,8 @@ bool tensor_map_known(const struct session *session, const unsigned char *map)
     if (!maps)
         return false;
     hash = hash_of(maps, map);
-    /* A hash that is not found may have been taken along meanwhile: then the generation is another
-     * one (acquire: pairs with turn). */
+    /* A hash that is not found may just have been taken over into the newest table: then the
+     * generation has changed (acquire: pairs with turn). */
     do {
         generation = atomic_load_explicit(&maps->generation, memory_order_acquire);
         if (has(maps, hash))
@@ -116,7 +119,7 @@ bool tensor_map_known(const struct session *session, const unsigned char *map)
     return false;
 }
 
-/* Adds a hash to the table of that generation. False: it is there. */
+/* Adds a hash to the table of that generation. False: the table has it already. */
 static bool add(struct session *session, struct tensor_maps *maps, uint64_t generation,
                 uint64_t hash)
 {
@@ -160,14 +163,16 @@ static void turn(struct session *session, struct tensor_maps *maps)
     }
     maps->count = count;
     note(session, maps, next);
-    /* release, of both: whoever finds the oldest table emptied finds what was taken along */
+    /* release, in both stores: a thread that finds the oldest table emptied also finds the hashes
+     * that were taken over */
     atomic_store_explicit(&maps->generation, next, memory_order_release);
     for (unsigned i = 0; i < SLOTS; i++)
         atomic_store_explicit(&oldest[i], 0, memory_order_release);
     journal_sweep(session->journal, is_forgotten);
 }
 
-/* Whether others were forgotten for it. */
+/* Remembers a map. Returns whether the next generation has begun for it, so that others may be
+ * forgotten. */
 static bool remember(struct session *session, const CUtensorMap *map)
 {
     struct tensor_maps *maps = atomic_load_explicit(&session->texture.maps, memory_order_relaxed);
@@ -195,7 +200,7 @@ static void maps_publish(struct session *session, struct tensor_maps *maps)
     atomic_store_explicit(&session->texture.maps, maps, memory_order_release);
 }
 
-/* Lets the session remember maps. On failure the job has failed. */
+/* Makes the session's tables, unless it has them. On failure the job has failed. */
 static gs_status maps_open(struct job *job)
 {
     struct session *session = job->session;
@@ -251,7 +256,7 @@ void tensor_maps_deinit(struct session *session)
 
 /* ---- Encoding -------------------------------------------------------------------------------- */
 
-/* A driver is asked for what its documentation has alone. */
+/* Returns whether the request has only documented values; the driver gets no others. */
 static bool known(const struct req_tensor_map *map)
 {
     return map->rank > 0 && map->rank <= REQ_TENSOR_RANK && map->type <= TYPE_LAST &&
@@ -260,7 +265,7 @@ static bool known(const struct req_tensor_map *map)
            map->fill <= CU_TENSOR_MAP_FLOAT_OOB_FILL_NAN_REQUEST_ZERO_FMA;
 }
 
-/* Whether all elements of the tensor lie where fenced kernels of the session come. */
+/* Returns whether all elements of the tensor lie in the open part of the window. */
 static bool is_inside(const struct session *session, const struct req_tensor_map *map)
 {
     const uint64_t first = session->memory.window_base;
@@ -276,7 +281,7 @@ static bool is_inside(const struct session *session, const struct req_tensor_map
     return map->address >= first && end <= first + window_open_size(session);
 }
 
-/* Refuses what a fenced session cannot have. */
+/* Refuses maps that a fenced session cannot have. On failure the job has failed. */
 static gs_status check_fenced(struct job *job, const struct req_tensor_map *map)
 {
     if (!tensor_element_bytes(map->type) || map->interleave != CU_TENSOR_MAP_INTERLEAVE_NONE)
@@ -317,8 +322,8 @@ static void tensor_map_work(struct job *job)
     job->reply_bytes = sizeof(made);
 }
 
-/* Recorded graphs then look at their maps again, so that those of graphs that are launched count as
- * used. */
+/* Changing the generation makes recorded graphs check their maps again, so that maps of graphs that
+ * are still launched count as used. */
 static void tensor_map_install(struct job *job)
 {
     job->session->memory.generation += job->index;

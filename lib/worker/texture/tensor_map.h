@@ -1,4 +1,4 @@
-/* tensor_map.h - which tensor maps a fenced session has made; see tensor_map.c. */
+/* tensor_map.h - remembers which tensor maps a fenced session has made; see tensor_map.c. */
 #ifndef GS_WORKER_TEXTURE_TENSOR_MAP_H
 #define GS_WORKER_TEXTURE_TENSOR_MAP_H
 
@@ -6,10 +6,10 @@
 
 struct job;
 
-/* Whether the session has made the map of REQ_TENSOR_MAP_BYTES bytes, and has not made so many
- * others since that it is forgotten. The session's lane, or its job in progress. */
+/* Returns whether the session has made the map of REQ_TENSOR_MAP_BYTES bytes, and has not made so
+ * many others since that this one is forgotten. The session's lane, or its job in progress. */
 bool tensor_map_known(const struct session *session, const unsigned char *map);
-/* Knows again what the session's journal names. On failure the job has failed. */
+/* Restores the session's tensor maps from its journal. On failure the job has failed. */
 gs_status tensor_maps_resume(struct job *job);
 void tensor_maps_deinit(struct session *session);
 

@@ -1,15 +1,16 @@
 /*
- * texture.c - a session's texture and surface objects: what kernels take to read, filter and write
+ * texture.c - a session's texture and surface objects, through which kernels read, filter and write
  * arrays and the session's own memory.
  *
- * Runs in jobs. An object shows an array of the session, which stays until the object goes, or
- * memory that lay in one of its live allocations when the object was made. When such an allocation
- * is freed, its place is the session's own until the session ends, as for a kernel's pointer.
+ * Runs in jobs. An object shows an array of the session, which stays until the object is destroyed,
+ * or memory that was inside a live allocation when the object was made. If that allocation is
+ * freed, its place is the session's own until the session ends, just as for a kernel's pointer.
  *
- * What a kernel takes is the driver's own number, which the next worker could not give again: an
- * unfenced session with textures ends with its worker. In a fenced session it is a row of its table
- * (table.c), in which the next worker puts another object of the same memory. An array goes with
- * the worker (array.c): a session that has shown one ends with its worker.
+ * In an unfenced session a kernel uses the driver's own number of an object, which the next worker
+ * could not reproduce: a session with textures then ends with its worker. In a fenced session the
+ * number stands for a row of the session's table (table.c), in which the next worker puts another
+ * object of the same memory. An array is lost with the worker (array.c): a session that has shown
+ * one ends with its worker.
  */
 #include "worker/texture/texture.h"
 
@@ -26,14 +27,13 @@
 #include "worker/texture/table.h"
 #include "worker/texture/tensor_map.h"
 
-/* The textures and surfaces that a user may have: the driver has a table of them, which is one for
- * all tenants. */
+/* The most textures and surfaces of a user: the driver has one table of them for all tenants. */
 #define USER_TEXTURES 16384u
 
 struct texture {
-    uint64_t handle; /* the driver's; 0: it has gone with its memory and a former worker */
-    uint64_t number; /* what the tenant has for it: the handle, where kernels are not fenced */
-    uint32_t row;    /* of the table, where they are */
+    uint64_t handle; /* the driver's object; 0: its memory was freed before a takeover */
+    uint64_t number; /* the tenant's number for it; unfenced: the handle */
+    uint32_t row;    /* row of the session's table; fenced sessions only */
     bool surface;
     struct array *array; /* NULL: it shows linear or pitched memory */
 };
@@ -64,7 +64,7 @@ static bool slot_find(struct job *job)
     return job->status == GS_OK;
 }
 
-/* Sets job->object to the array that is to be shown, as a mipmapped one or not. */
+/* Sets job->object to the array that is to be shown, which must be a mipmapped one or not. */
 static void array_take(struct job *job, uint64_t number, bool mipmapped)
 {
     struct array *array = array_find(job->session, number);
@@ -98,8 +98,8 @@ static void texture_prepare(struct job *job)
         slot_find(job);
 }
 
-/* Makes the number by which a tenant knows the object. Kernels use its lowest bits, the row. By the
- * other bits the numbers of other sessions, and of objects that have gone, are told apart. */
+/* Makes the number by which a tenant knows the object. Its lowest bits are the row, which kernels
+ * use. The other bits tell it from numbers of other sessions, and of destroyed objects. */
 static uint64_t number_make(struct session *session, uint32_t row)
 {
     const uint64_t made = ++session->texture.made;
@@ -108,7 +108,8 @@ static uint64_t number_make(struct session *session, uint32_t row)
            (made * TEXTURE_ROWS & UINT32_MAX) | row;
 }
 
-/* Notes the texture for the next worker, where that can show the same. */
+/* Notes the texture in the journal, or makes the journal incomplete if the next worker could not
+ * restore the texture. */
 static void texture_keep(struct job *job, const struct texture *texture)
 {
     const struct session *session = job->session;
@@ -119,7 +120,7 @@ static void texture_keep(struct job *job, const struct texture *texture)
         journal_set_incomplete(session->journal, "it has textures");
         return;
     }
-    /* By itself, since it counts those that have gone, too. */
+    /* An entry of its own, since it also counts destroyed objects. */
     journal_put(session->journal, JOURNAL_TEXTURES, 0, made, NULL, 0);
     job_makes(job, JOURNAL_TEXTURE, texture->row);
     journal_put(session->journal, JOURNAL_TEXTURE, texture->row, value, &job->texture,
@@ -143,8 +144,8 @@ static void texture_note(struct job *job, uint64_t handle, bool surface)
     texture_keep(job, texture);
 }
 
-/* Makes the record's memory and the session's table first, so that little can fail behind the
- * driver's call, and charges the user. */
+/* Allocates job->made, the record, and the session's table before the driver's call, so that little
+ * can fail after it, and charges the user. False: the job has failed. */
 static bool record_make(struct job *job)
 {
     if (job->session->fenced && texture_table_open(job) != GS_OK)
@@ -162,17 +163,17 @@ static bool record_make(struct job *job)
     return job->made;
 }
 
-/* Lets the session's kernels see an object that the driver has made. Where that fails, the object
- * stays, since they may see it. */
+/* Puts the driver's object into the table, where the session's kernels see it. If that fails, they
+ * may still see it, so the caller must not destroy the object. */
 static CUresult texture_show(struct job *job, uint64_t handle, enum texture_column column)
 {
     return job->session->fenced ? texture_table_put(job->session, job->index, handle, column)
                                 : CUDA_SUCCESS;
 }
 
-/* made: the driver has the object, and only its row could not be written. The object stays then,
- * and its user stays charged for it: a user whose writes fail again and again could otherwise fill
- * the driver's table. */
+/* Frees the record and fails the job. made: the driver has the object, and only its row could not
+ * be written. Then the object stays and its user stays charged: a user whose writes fail again and
+ * again could otherwise fill the driver's table. */
 static void record_drop(struct job *job, CUresult result, bool made)
 {
     if (!made)
@@ -238,8 +239,8 @@ static void create_install(struct job *job)
 
 /* ---- Taking up ------------------------------------------------------------------------------- */
 
-/* The driver's object of a former worker's texture; 0, as long as the job has not failed: its
- * memory was freed, and kernels that use it find a null object. */
+/* Makes the driver's object of a former worker's texture. Returns 0 and does not fail the job if
+ * the texture's memory was freed: kernels that use the texture find a null object. */
 static CUtexObject object_resume(struct job *job, uint32_t row, const struct req_texture *asked)
 {
     CUDA_RESOURCE_DESC resource;
@@ -283,7 +284,7 @@ static gs_status texture_resume(struct job *job, const struct journal_entry *ent
     if (job->status != GS_OK)
         return job->status;
     texture = calloc(1, sizeof(*texture));
-    if (!texture) { /* the object goes with the session, which is refused */
+    if (!texture) { /* the session is refused, and the object released */
         if (handle)
             deferred_release_texture(handle, (struct deferred_end){0});
         return job_fail(job, GS_ERR_NO_MEMORY, "no host memory for a texture's record");
@@ -356,12 +357,12 @@ static void destroy_work(struct job *job)
     struct texture *texture = job->object;
     CUresult result = CUDA_SUCCESS;
 
-    if (job->status != GS_OK) /* it was not to wait */
+    if (job->status != GS_OK) /* the session has work, and the tenant does not wait */
         return;
     if (job->session->fenced)
         result = texture_table_remove(job->session, texture->row);
     if (result) {
-        job_fail_driver(job, result); /* the object stays, also its tenant's */
+        job_fail_driver(job, result); /* the object stays, and the tenant keeps it */
         return;
     }
     if (job->session->fenced) {
@@ -382,8 +383,8 @@ static void texture_gone(struct user *user, uint64_t size)
     user_texture_discharge(user);
 }
 
-/* The driver may let each of these calls wait, and nobody waits for a session's end: at a quiet
- * moment. The user is charged until then. */
+/* Each of the driver's calls may be delayed, and nobody waits for a session's end, so they are made
+ * at a quiet moment. The user is charged until then. */
 static void texture_defer(struct session *session, struct texture *texture)
 {
     const struct deferred_end end = {.gone = texture_gone, .user = session->memory.user};

@@ -6,7 +6,7 @@
 
 struct job;
 
-/* Makes the textures that the session's journal names, of memory that is there again. On failure
+/* Makes the textures that the session's journal names, whose memory has been restored. On failure
  * the job has failed, and textures_deinit undoes what was done. Service thread, at a quiet moment.
  */
 gs_status textures_resume(struct job *job);
