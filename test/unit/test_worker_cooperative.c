@@ -19,6 +19,7 @@
 #define SESSIONS 12u
 
 static unsigned waits;
+static CUevent waited[64], recorded;
 
 static CUresult event_create(CUevent *event, unsigned flags)
 {
@@ -37,7 +38,8 @@ static CUresult event_query(CUevent event)
 
 static CUresult event_record(CUevent event, CUstream stream)
 {
-    (void)event, (void)stream;
+    (void)stream;
+    recorded = event;
     return CUDA_SUCCESS;
 }
 
@@ -49,8 +51,9 @@ static CUresult stream_query(CUstream stream)
 
 static CUresult stream_wait(CUstream stream, CUevent event, unsigned flags)
 {
-    (void)stream, (void)event, (void)flags;
-    waits++;
+    (void)stream, (void)flags;
+    assert_true(waits < 64);
+    waited[waits++] = event;
     return CUDA_SUCCESS;
 }
 
@@ -66,8 +69,17 @@ static bool grid_issue(const struct session *session, uint32_t sm)
     if (!cooperative_ready(session, &stream, &launch))
         return false;
     assert_int_equal(cooperative_begin(session, &launch, stream.cu), CUDA_SUCCESS);
-    assert_int_equal(cooperative_end(stream.cu), CUDA_SUCCESS);
+    assert_int_equal(cooperative_end(session, &launch, stream.cu), CUDA_SUCCESS);
     return true;
+}
+
+static void driver_fake(void)
+{
+    fake_cu = (struct driver){.cuEventCreate = event_create,
+                              .cuEventQuery = event_query,
+                              .cuEventRecord = event_record,
+                              .cuStreamQuery = stream_query,
+                              .cuStreamWaitEvent = stream_wait};
 }
 
 static void a_user_s_grids_keep_no_other_user_s_from_other_sms(void **state)
@@ -77,11 +89,7 @@ static void a_user_s_grids_keep_no_other_user_s_from_other_sms(void **state)
     unsigned issued = 0;
 
     (void)state;
-    fake_cu = (struct driver){.cuEventCreate = event_create,
-                              .cuEventQuery = event_query,
-                              .cuEventRecord = event_record,
-                              .cuStreamQuery = stream_query,
-                              .cuStreamWaitEvent = stream_wait};
+    driver_fake();
     struct user *users[] = {user_hold(1), user_hold(2)};
     for (uint32_t i = 0; i < 4 * SESSIONS; i++) {
         sessions[i % SESSIONS] = (struct session){.uid = 1, .fenced = 1};
@@ -95,10 +103,38 @@ static void a_user_s_grids_keep_no_other_user_s_from_other_sms(void **state)
         user_release(users[i]);
 }
 
+/* Where all entries are taken, the new grid's would be the oldest one's, which runs on. */
+static void a_launch_that_fails_leaves_the_grids_before_it_known(void **state)
+{
+    const struct session sessions[] = {{.uid = 3}, {.uid = 4}, {.uid = 5}};
+    struct partition elsewhere = {.mask.word = {UINT64_C(1) << 63}, .sm_count = 1};
+    const struct launch launch = {.kernel = &kernel, .partition = &elsewhere};
+    struct user *users[] = {user_hold(3), user_hold(4), user_hold(5)};
+    CUevent oldest = NULL;
+    bool found = false;
+
+    (void)state;
+    driver_fake();
+    for (uint32_t sm = 0; sm < 32; sm++) {
+        assert_true(grid_issue(&sessions[sm / 16], sm));
+        oldest = sm == 0 ? recorded : oldest;
+    }
+    waits = 0;
+    assert_int_equal(cooperative_begin(&sessions[2], &launch, stream.cu), CUDA_SUCCESS);
+    waits = 0;
+    assert_true(grid_issue(&sessions[2], 0));
+    for (unsigned i = 0; i < waits; i++)
+        found |= waited[i] == oldest;
+    assert_true(found);
+    for (uint32_t i = 0; i < 3; i++)
+        user_release(users[i]);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_user_s_grids_keep_no_other_user_s_from_other_sms),
+        cmocka_unit_test(a_launch_that_fails_leaves_the_grids_before_it_known),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -39,6 +39,7 @@ static struct running {
     uint32_t uid;
 } running[RUNNING_MAX];
 static uint32_t running_last; /* the newest grid's entry */
+static uint32_t running_next; /* the entry for the grid that is being launched */
 
 static CUresult blocks_of_sm(const struct kernel *kernel, uint64_t threads, uint32_t dynamic_smem,
                              int *blocks)
@@ -124,21 +125,24 @@ CUresult cooperative_begin(const struct session *session, const struct launch *l
     /* Clears the barrier, because the tenant can write it, and a grid may have been lost midway. */
     if (!result && launch->kernel->barrier)
         result = DRV(cuMemsetD8Async, launch->kernel->barrier, 0, GRID_BYTES, stream);
-    if (result)
-        return result;
-    new->sms = sms;
-    new->session = session;
-    new->uid = session->uid;
-    running_last = entry;
-    return CUDA_SUCCESS;
+    running_next = entry;
+    return result;
 }
 
-CUresult cooperative_end(CUstream stream)
+CUresult cooperative_end(const struct session *session, const struct launch *launch,
+                         CUstream stream)
 {
-    struct running *new = &running[running_last];
+    struct running *new = &running[running_next];
+    const CUresult result = DRV(cuEventRecord, new->end, stream);
 
+    if (result)
+        return result; /* the entry is still that of the grid before, if that has not ended */
     new->busy = true;
-    return DRV(cuEventRecord, new->end, stream);
+    new->sms = sms_of(launch);
+    new->session = session;
+    new->uid = session->uid;
+    running_last = running_next;
+    return CUDA_SUCCESS;
 }
 
 /* ---- The request ----------------------------------------------------------------------------- */

@@ -19,6 +19,7 @@ bool cooperative_ready(const struct session *session, const struct stream *strea
  * begins. The caller then launches the grid and calls cooperative_end, which notes its end. */
 CUresult cooperative_begin(const struct session *session, const struct launch *launch,
                            CUstream stream);
-CUresult cooperative_end(CUstream stream);
+CUresult cooperative_end(const struct session *session, const struct launch *launch,
+                         CUstream stream);
 
 #endif

@@ -91,7 +91,7 @@ static CUresult launch_cooperative(const struct session *session, const struct l
 
     if (!result)
         result = launch_alone(launch, stream);
-    return result ? result : cooperative_end(stream->cu);
+    return result ? result : cooperative_end(session, launch, stream->cu);
 }
 
 /* Returns after how many launches of a batch one must signal its end: a stream's work on the device
