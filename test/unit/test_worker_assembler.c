@@ -5,6 +5,9 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -86,8 +89,31 @@ static void a_target_in_a_comment_is_none(void **state)
                        "-arch=sm_90a");
     check_architecture("/* .target sm_90a\n */ .version 8.0\n//\n.target sm_90\n", 9, 0,
                        "-arch=sm_90");
+    check_architecture("/* one *//* another */ .target sm_90a", 9, 0, "-arch=sm_90a");
     check_architecture("/* .target sm_90a", 9, 0, "-arch=sm_90");
     check_architecture("// .target sm_90a", 9, 0, "-arch=sm_90");
+}
+
+/* A worker that has no descriptor left must not take a tenant's text for a bad one. */
+static void its_end_is_seen_without_a_descriptor_too(void **state)
+{
+    struct rlimit limit;
+    struct rusage used;
+    int status;
+
+    (void)state;
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &limit), 0);
+    const pid_t pid = fork();
+    assert_true(pid >= 0);
+    if (pid == 0) {
+        setpgid(0, 0);
+        _exit(7);
+    }
+    setpgid(pid, pid);
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &(struct rlimit){0, limit.rlim_max}), 0);
+    status = assembler_await(NULL, pid, 60, &used);
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &limit), 0);
+    assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 7);
 }
 
 int main(void)
@@ -101,6 +127,7 @@ int main(void)
         cmocka_unit_test(it_compiles_for_the_device),
         cmocka_unit_test(it_keeps_the_letter_of_the_target),
         cmocka_unit_test(a_target_in_a_comment_is_none),
+        cmocka_unit_test(its_end_is_seen_without_a_descriptor_too),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -113,6 +113,14 @@ int assembler_start(const char *path, char *const *given, int in, int out, int s
     return r;
 }
 
+/* Returns whether the child has ended; it is not reaped yet. */
+static bool has_ended(pid_t pid)
+{
+    siginfo_t info = {.si_pid = 0};
+
+    return waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid == pid;
+}
+
 int assembler_await(struct job *job, pid_t pid, unsigned seconds, struct rusage *used)
 {
     CLEANUP_FD int process = (int)syscall(SYS_pidfd_open, pid, 0);
@@ -120,8 +128,9 @@ int assembler_await(struct job *job, pid_t pid, unsigned seconds, struct rusage 
     const uint64_t until = clock_ns() + seconds * UINT64_C(1000000000);
     int status = -1;
 
-    while (process >= 0 && poll(&end, 1, LOOK_MS) <= 0 && (!job || job_go_on(job) == GS_OK) &&
-           clock_ns() < until)
+    /* Without a descriptor for the process, poll only passes the time. */
+    while (poll(&end, 1, LOOK_MS) <= 0 && (process >= 0 || !has_ended(pid)) &&
+           (!job || job_go_on(job) == GS_OK) && clock_ns() < until)
         continue;
     kill(-pid, SIGKILL); /* the process group, ended or not */
     while (wait4(pid, &status, 0, used) < 0 && errno == EINTR)
@@ -138,7 +147,7 @@ static const char *directive_find(const char *text, const char *name)
         const bool line = !strncmp(text, "//", 2), block = !strncmp(text, "/*", 2);
         const char *end = line ? strchr(text, '\n') : block ? strstr(text + 2, "*/") : text;
 
-        text = end ? end + 1 : text + strlen(text);
+        text = end ? end + 1 + block : text + strlen(text);
     }
     return text;
 }
