@@ -145,7 +145,7 @@ struct job *chore_due(uint64_t now)
             session->jobs.paused = pauses || chores_pause(session);
             return job;
         }
-        if (begins || pauses_until_done(job, now))
+        if (begins || job->pause.on || pauses_until_done(job, now))
             pause_turn(job, now);
         waiting++;
         link = &job->next;
