@@ -13,6 +13,7 @@
 #include "cudart/base/report.h"
 #include "cudart/state/device.h"
 #include "cudart/state/managed.h"
+#include "cudart/state/managed_variable.h"
 #include "cudart/state/memory_map.h"
 #include "cudart/state/module_parts.h"
 #include "cudart/state/pinned.h"
