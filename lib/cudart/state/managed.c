@@ -12,9 +12,10 @@
 #include "cudart/state/managed_variable.h"
 #include "cudart/state/peer_access.h"
 
-/* By the devices' numbers. */
-static _Atomic bool has_managed[DEVICES_MAX];        /* memory that others can reach */
-static _Atomic bool asked[DEVICES_MAX][DEVICES_MAX]; /* the one has asked for the other's */
+/* Whether the device of that number has memory that others can reach. */
+static _Atomic bool has_managed[DEVICES_MAX];
+/* Whether the one has asked for the other's, and has an answer that stays. */
+static _Atomic bool asked[DEVICES_MAX][DEVICES_MAX];
 
 static cudaError_t region_make(void **out, size_t size)
 {
@@ -81,21 +82,24 @@ bool managed_has_slow(const void *ptr)
     return found;
 }
 
-/* Gives the call's device access to the managed memory of the process's other devices. Each is
- * asked for once. */
+/* Gives the call's device access to the managed memory of the process's other devices. What a limit
+ * or memory refuses now is asked for again before the next work. */
 static void others_reach(void)
 {
     const unsigned number = device_number();
+    cudaError_t error;
 
     for (unsigned owner = 0; owner < DEVICES_MAX; owner++) {
         if (owner == number || !atomic_load(&has_managed[owner]) ||
             atomic_load(&asked[number][owner]))
             continue;
-        if (peer_access_managed(owner) != cudaSuccess)
-            report_once("kernels of device %u do not reach managed memory of device %u", number,
-                        owner);
+        error = peer_access_managed(owner);
         device_enter(number);
-        atomic_store(&asked[number][owner], true);
+        if (error != cudaSuccess)
+            report_once("kernels of device %u do not reach managed memory of device %u%s", number,
+                        owner, error == cudaErrorPeerAccessUnsupported ? "" : " for now");
+        if (error == cudaSuccess || error == cudaErrorPeerAccessUnsupported)
+            atomic_store(&asked[number][owner], true);
     }
 }
 
