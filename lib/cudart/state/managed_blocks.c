@@ -98,18 +98,24 @@ void block_to_host(struct region *region, size_t block)
     mprotect(base, size, PROT_READ | PROT_WRITE);
 }
 
-/* The call's device is the region's holder, as below. */
+/* The call's device is the region's holder, as below. Where the copy is refused, the blocks stay
+ * the host's: it alone has what was written. */
 static gs_status run_to_device(struct region *region, size_t first, size_t count)
 {
-    size_t at = first * MANAGED_BLOCK,
-           size = (count - 1) * MANAGED_BLOCK + region_block_size(region, first + count - 1);
+    size_t at = first * MANAGED_BLOCK;
+    size_t size = (count - 1) * MANAGED_BLOCK + region_block_size(region, first + count - 1);
+    gs_status status;
 
     /* From here on a thread that writes there waits for the lock. */
     mprotect(region->base + at, size, PROT_NONE);
-    region_give(region, first, count, false);
-    return gs_memcpy_htod_async(device_session(), at_holder(region, region->base + at),
-                                region->view + at, copy_size(region, region->base + at, size),
-                                copiers[region->holder].stream);
+    status = gs_memcpy_htod_async(device_session(), at_holder(region, region->base + at),
+                                  region->view + at, copy_size(region, region->base + at, size),
+                                  copiers[region->holder].stream);
+    if (status == GS_OK)
+        region_give(region, first, count, false);
+    else
+        mprotect(region->base + at, size, PROT_READ | PROT_WRITE);
+    return status;
 }
 
 gs_status region_to_device(struct region *region)
