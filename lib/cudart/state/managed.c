@@ -138,7 +138,7 @@ static gs_status reached_to_device(unsigned number)
     return status;
 }
 
-cudaError_t managed_work_begin_slow(void)
+gs_status managed_work_begin_slow(void)
 {
     gs_status status = GS_OK;
 
@@ -149,7 +149,7 @@ cudaError_t managed_work_begin_slow(void)
         status = reached_to_device(device_number());
     if (status != GS_OK)
         managed_unlock();
-    return device_error(status);
+    return status;
 }
 
 void managed_work_end_slow(void)

@@ -33,7 +33,7 @@ cudaError_t managed_alloc(void **out, size_t size);
 /* Frees managed memory, which begins at ptr. Waits for the session's work. */
 cudaError_t managed_free(void *ptr);
 bool managed_has_slow(const void *ptr);
-cudaError_t managed_work_begin_slow(void);
+gs_status managed_work_begin_slow(void);
 void managed_work_end_slow(void);
 /* Gives the host the blocks of a range, once all work is done. */
 cudaError_t managed_to_host(const void *ptr, size_t size);
@@ -50,15 +50,15 @@ static inline bool managed_has(const void *ptr)
 /* These two stand around a call that gives the device work which may reach such memory: the first
  * gives the device all blocks, and a thread that wants one back waits for the second, then for the
  * work. The caller reaches no such memory in between. held: whether there is such memory. */
-static inline cudaError_t managed_work_begin(bool *held)
+static inline gs_status managed_work_begin(bool *held)
 {
-    cudaError_t error = cudaSuccess;
+    gs_status status = GS_OK;
 
     *held = atomic_load_explicit(managed_regions, memory_order_acquire) != 0;
     if (*held)
-        error = managed_work_begin_slow();
-    *held = *held && error == cudaSuccess;
-    return error;
+        status = managed_work_begin_slow();
+    *held = *held && status == GS_OK;
+    return status;
 }
 
 static inline void managed_work_end(bool held)
