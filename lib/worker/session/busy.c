@@ -1,7 +1,8 @@
 /*
  * busy.c - tells the number of the session that keeps the device busy, to a tenant whose request
- * waits in vain for a moment without kernels, and to the operator. Whose session it is gsctl ps
- * tells to those who may see it.
+ * waits in vain for a moment without kernels, and to the operator, with the command that ends it.
+ * In a server that a user runs kernels have no limit by default, so that command is the way out.
+ * Whose session it is gsctl ps tells to those who may see it.
  *
  * Runs on the main lane.
  */
@@ -42,6 +43,9 @@ const char *busy_describe(char text[BUSY_TEXT_MAX])
     else
         n = snprintf(text, BUSY_TEXT_MAX, "session %llu has some all the time",
                      (unsigned long long)oldest->id);
+    if (n < (int)BUSY_TEXT_MAX)
+        n += snprintf(text + n, BUSY_TEXT_MAX - (size_t)n, " (gsctl kill %llu ends it)",
+                      (unsigned long long)oldest->id);
     if (others && n < (int)BUSY_TEXT_MAX)
         snprintf(text + n, BUSY_TEXT_MAX - (size_t)n, ", as have %u other%s", others,
                  others == 1 ? "" : "s");
