@@ -77,6 +77,13 @@ static void out_of_memory_report(void)
         report_error("out of memory: %s", gs_last_error_message());
 }
 
+/* Nor does it have one for what kernels of other sessions keep from coming. The message names the
+ * session, and the command that ends it. */
+static void timeout_report(void)
+{
+    report_once("not in time: %s", gs_last_error_message());
+}
+
 /* The number of the session's end; -1: there is none. */
 static int end_find(gs_session session)
 {
@@ -166,6 +173,8 @@ cudaError_t error_of(gs_session session, gs_status status)
     case GS_ERR_PERMISSION:
         return cudaErrorNotPermitted;
     case GS_ERR_TIMEOUT:
+        if (session != NULL) /* else the attach has said it */
+            timeout_report();
         return cudaErrorSystemNotReady;
     case GS_ERR_RECORDING:
         return cudaErrorStreamCaptureUnsupported;
