@@ -170,9 +170,9 @@ cudaError_t blocks_start(void)
         return cudaErrorOperatingSystem;
     if (here->stream == NULL)
         status = gs_stream_create(device_session(), NULL, &here->stream);
-    if (status == GS_OK && here->bounce == NULL)
-        status = gs_host_alloc(device_session(), MANAGED_BLOCK, &here->bounce);
-    return device_error(status);
+    if (status != GS_OK || here->bounce != NULL)
+        return device_error(status);
+    return device_host_error(gs_host_alloc(device_session(), MANAGED_BLOCK, &here->bounce));
 }
 
 gs_status blocks_wait(unsigned number)

@@ -27,11 +27,13 @@ int main()
     int *at;
     void *made;
 
+    setvbuf(stdout, nullptr, _IONBF, 0);
     MUST(cudaMallocManaged(&at, COUNT * sizeof(int)));
     cudaFuncAttributes attributes;
     MUST(cudaFuncGetAttributes(&attributes, add)); // loads it
     for (int i = 0; i < COUNT; i++)
         at[i] = i;
+    //> libgshare_cudart: out of host memory: the session has 1024 host blocks, the limit
     while (cudaMallocHost(&made, 4096) == cudaSuccess)
         blocks.push_back(made);
     cudaGetLastError();
