@@ -160,7 +160,7 @@ static void program_test(const char *name)
         server = server_start(NULL);
     if (limited)
         CHECK_EQUAL(program_run((const char *const[]){"bin/gsctl", "set", "--default", "--user-mem",
-                                                      "64M", NULL},
+                                                      "64M", "--user-host-mem", "64M", NULL},
                                 output, sizeof(output)),
                     0);
     cuda_program_test("test/cudart", name);

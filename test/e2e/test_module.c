@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "bystander.h"
+#include "gsctl_run.h"
 #include "harness/harness.h"
 
 static void a_module_loads_from_text_from_bytes_and_from_a_file(void)
@@ -636,6 +637,40 @@ static void a_module_loads_beside_a_kernel_that_waits_for_another_stream(void)
     server_stop(server);
 }
 
+static const char empty_ptx[] = PTX_HEAD ".visible .entry nothing() { ret; }\n";
+
+/* A kernel that never ends keeps other programs' modules from loading. They are told whose it is,
+ * and the command that ends it. */
+static void who_cannot_load_a_module_is_told_what_ends_the_kernel(void)
+{
+    struct server *server = server_start(NULL);
+    gs_session_desc desc = GS_SESSION_DESC_INIT;
+    char command[64], id[24];
+    gs_session endless, session;
+    gs_module module;
+    gs_devptr flag;
+
+    CHECK_OK(server_attach(server, &endless));
+    CHECK_OK(gs_malloc(endless, sizeof(uint32_t), &flag));
+    CHECK_OK(gs_memset(endless, flag, 0, sizeof(uint32_t)));
+    CHECK_OK(kernels_launch(NULL, kernels_get(kernels_load(endless), "spin_until"), 1, 1,
+                            (void *[]){&flag}));
+    CHECK_OK(gs_session_info(endless, &desc));
+    snprintf(id, sizeof(id), "%llu", (unsigned long long)desc.session_id);
+    snprintf(command, sizeof(command), "(gsctl kill %s ends it)", id);
+    CHECK_OK(server_attach(server, &session));
+    CHECK_STATUS(gs_module_load(session, empty_ptx, sizeof(empty_ptx) - 1, &module),
+                 GS_ERR_TIMEOUT);
+    CHECK_TEXT(gs_last_error_message(), "no moment came without running kernels: session ");
+    CHECK_TEXT(gs_last_error_message(), command);
+    GSCTL_OK("kill", id, "--grace", "100");
+    CHECK_STATUS(gs_sync(endless), GS_ERR_INTERRUPTED);
+    CHECK_OK(gs_module_load(session, empty_ptx, sizeof(empty_ptx) - 1, &module));
+    CHECK_OK(gs_detach(session));
+    gs_detach(endless);
+    server_stop(server);
+}
+
 static const struct test tests[] = {
     TEST(a_module_loads_from_text_from_bytes_and_from_a_file),
     TEST(a_module_tells_its_kernels),
@@ -654,6 +689,7 @@ static const struct test tests[] = {
     TEST_WITHIN(a_module_loads_beside_a_tenant_that_never_pauses, 120),
     TEST(a_module_loads_beside_kernels_of_a_second),
     TEST(a_module_loads_beside_a_kernel_that_waits_for_another_stream),
+    TEST(who_cannot_load_a_module_is_told_what_ends_the_kernel),
 };
 
 int main(int argc, char **argv)

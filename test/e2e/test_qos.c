@@ -416,7 +416,7 @@ static void who_waits_in_vain_for_a_partition_is_told_for_whom(void)
     const gs_qos qos = where_count(1), more = where_count(where.granularity + 1);
     const uint32_t two = 2;
     gs_session session, third;
-    char holder[32];
+    char holder[32], way_out[64];
     gs_stream copying;
     gs_devptr word;
 
@@ -425,6 +425,8 @@ static void who_waits_in_vain_for_a_partition_is_told_for_whom(void)
     where_open(&other, session);
     CHECK_OK(gs_session_info(session, &desc));
     snprintf(holder, sizeof(holder), "session %llu ", (unsigned long long)desc.session_id);
+    snprintf(way_out, sizeof(way_out), "(gsctl kill %llu ends it)",
+             (unsigned long long)desc.session_id);
     CHECK_OK(gs_stream_create(session, NULL, &copying));
     CHECK_OK(gs_malloc(session, sizeof(two), &word));
     CHECK_OK(gs_memset(session, word, 0, sizeof(two)));
@@ -435,8 +437,10 @@ static void who_waits_in_vain_for_a_partition_is_told_for_whom(void)
     params.timeout_ms = (unsigned)((test_deadline(6000) - clock_ns()) / 1000000);
     CHECK_STATUS(gs_attach(&params, &third), GS_ERR_TIMEOUT);
     CHECK_TEXT(gs_last_error_message(), holder);
+    CHECK_TEXT(gs_last_error_message(), way_out);
     CHECK_STATUS(gs_set_qos(where.session, &more), GS_ERR_TIMEOUT);
     CHECK_TEXT(gs_last_error_message(), holder);
+    CHECK_TEXT(gs_last_error_message(), way_out);
 
     CHECK_OK(gs_memcpy_htod_async(session, word, &two, sizeof(two), copying));
     CHECK_OK(gs_sync(session));

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "common/embed.h"
+#include "e2e/driver_server.h"
 #include "e2e/fence_modes.h"
 #include "e2e/gsctl_run.h"
 #include "harness/harness.h"
@@ -121,6 +122,22 @@ static void variables_of_callers_leave_as_many_levels(const char *mode)
     dive(&t, 3);
     dive(&t, 7); /* in 1 KiB */
     CHECK_OK(gs_kernel_stack(t.session, 2 * KIB));
+    dive(&t, 7);
+    CHECK_OK(gs_detach(t.session));
+    server_stop(server);
+}
+
+/* Each time all running kernels are waited for, and all launches wait. */
+static void the_device_is_asked_for_it_once(const char *mode)
+{
+    const char *const arguments[] = {"--fence", mode, NULL};
+    struct driver_plan *plan;
+    struct server *server = driver_server_start(arguments, 0, &plan);
+    struct tenant t = tenant_begin_with(server, told_ptx);
+
+    driver_slow(plan, "cuCtxSetLimit", 1);
+    CHECK_OK(gs_kernel_stack(t.session, 8 * KIB));
+    CHECK_EQUAL(atomic_load(&plan->slow_calls), 1);
     dive(&t, 7);
     CHECK_OK(gs_detach(t.session));
     server_stop(server);
@@ -284,6 +301,7 @@ static void what_it_took_is_given_back_without_sessions(const char *mode)
 
 BOTH(kernels_go_as_deep_as_was_asked_for)
 BOTH(variables_of_callers_leave_as_many_levels)
+BOTH(the_device_is_asked_for_it_once)
 BOTH(launches_that_came_before_go_deeper_too)
 BOTH(it_changes_between_launches_of_the_session)
 BOTH(neighbours_go_on)
@@ -297,6 +315,7 @@ BOTH(what_it_took_is_given_back_without_sessions)
 static const struct test tests[] = {
     TESTS_OF(kernels_go_as_deep_as_was_asked_for),
     TESTS_OF(variables_of_callers_leave_as_many_levels),
+    TESTS_OF(the_device_is_asked_for_it_once),
     TESTS_OF(launches_that_came_before_go_deeper_too),
     TESTS_OF(it_changes_between_launches_of_the_session),
     TESTS_OF(neighbours_go_on),

@@ -127,6 +127,17 @@ CUresult cuMemHostRegister_v2(void *address, size_t size, unsigned int flags)
     return take(address, size, flags);
 }
 
+/* It never fails, and is only counted. */
+EXPORT CUresult cuCtxSetLimit(CUlimit limit, size_t value);
+CUresult cuCtxSetLimit(CUlimit limit, size_t value)
+{
+    CUresult (*set)(CUlimit, size_t) =
+        (CUresult(*)(CUlimit, size_t))(uintptr_t)next("cuCtxSetLimit");
+
+    hold("cuCtxSetLimit");
+    return set(limit, value);
+}
+
 WRAP(cuMemHostGetDevicePointer_v2, (CUdeviceptr * address, void *host, unsigned int flags),
      (address, host, flags))
 WRAP(cuOccupancyMaxActiveClusters,

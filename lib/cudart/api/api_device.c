@@ -12,6 +12,7 @@
 #include "cudart/state/device_memory.h"
 #include "cudart/state/event.h"
 #include "cudart/state/managed.h"
+#include "cudart/state/managed_variable.h"
 #include "cudart/state/mipmap.h"
 #include "cudart/state/module.h"
 #include "cudart/state/peer_access.h"

@@ -22,7 +22,7 @@ static bool memory_note(void *ptr, size_t size, unsigned flags, enum memory_kind
  * mapped memory gets managed memory instead. */
 static cudaError_t memory_make(void **ptr, size_t size, unsigned flags, enum memory_kind *kind)
 {
-    cudaError_t error = device_error(gs_host_alloc(device_session(), size, ptr));
+    cudaError_t error = device_host_error(gs_host_alloc(device_session(), size, ptr));
     gs_devptr there;
 
     *kind = MEMORY_PINNED;

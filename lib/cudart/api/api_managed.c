@@ -3,6 +3,7 @@
 #include "cudart/base/error.h"
 #include "cudart/graph/capture.h"
 #include "cudart/state/managed.h"
+#include "cudart/state/managed_advice.h"
 #include "cudart/state/memory_map.h"
 #include "cudart/state/peer_access.h"
 #include "cudart/state/stream.h"

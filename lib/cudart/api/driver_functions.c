@@ -255,6 +255,7 @@ enum {
     POINTER_MEMORY_TYPE = 2,
     POINTER_DEVICE_POINTER = 3,
     POINTER_HOST_POINTER = 4,
+    POINTER_BUFFER_ID = 7,
     POINTER_IS_MANAGED = 8,
     POINTER_DEVICE_ORDINAL = 9,
     POINTER_RANGE_START = 11,
@@ -284,6 +285,9 @@ static enum driver_error pointer_attribute(void *data, int attribute,
     case POINTER_HOST_POINTER:
         *(void **)data = is->hostPointer;
         return is->hostPointer != NULL ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+    case POINTER_BUFFER_ID:
+        *(uint64_t *)data = range->id;
+        return CUDA_SUCCESS;
     case POINTER_IS_MANAGED:
         *(bool *)data = is->type == cudaMemoryTypeManaged;
         return CUDA_SUCCESS;

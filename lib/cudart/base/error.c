@@ -77,6 +77,22 @@ static void out_of_memory_report(void)
         report_error("out of memory: %s", gs_last_error_message());
 }
 
+/* The same of host memory, which has limits of its own: user-host-mem, and host blocks. */
+static void out_of_host_memory_report(void)
+{
+    static atomic_flag told = ATOMIC_FLAG_INIT;
+
+    if (!atomic_flag_test_and_set(&told))
+        report_error("out of host memory: %s", gs_last_error_message());
+}
+
+/* Nor does it have one for what kernels of other sessions keep from coming. The message names the
+ * session, and the command that ends it. */
+static void timeout_report(void)
+{
+    report_once("not in time: %s", gs_last_error_message());
+}
+
 /* The number of the session's end; -1: there is none. */
 static int end_find(gs_session session)
 {
@@ -166,6 +182,8 @@ cudaError_t error_of(gs_session session, gs_status status)
     case GS_ERR_PERMISSION:
         return cudaErrorNotPermitted;
     case GS_ERR_TIMEOUT:
+        if (session != NULL) /* else the attach has said it */
+            timeout_report();
         return cudaErrorSystemNotReady;
     case GS_ERR_RECORDING:
         return cudaErrorStreamCaptureUnsupported;
@@ -184,6 +202,13 @@ cudaError_t error_of(gs_session session, gs_status status)
     default: /* GS_ERR_INVALID_VALUE, GS_ERR_INVALID_POINTER, GS_ERR_PARAMS */
         return cudaErrorInvalidValue;
     }
+}
+
+cudaError_t error_of_host(gs_session session, gs_status status)
+{
+    if (status == GS_ERR_LIMIT || status == GS_ERR_NO_MEMORY)
+        out_of_host_memory_report();
+    return error_of(session, status);
 }
 
 /* ---- The last error -------------------------------------------------------------------------- */

@@ -20,6 +20,8 @@ bool error_forked(void);
 /* The code for what a call of the session returned. A status that ends the session becomes the
  * session's sticky error, which all of its calls return from then on. session may be NULL. */
 cudaError_t error_of(gs_session session, gs_status status);
+/* The same for a call that takes host memory of the server's: what has refused it is said once. */
+cudaError_t error_of_host(gs_session session, gs_status status);
 /* The calling thread's last error, which is then forgotten where clear is set. */
 cudaError_t error_last(bool clear);
 /* cudaSuccess, or the session's sticky error. */

@@ -200,11 +200,10 @@ cudaError_t exec_flags(cudaGraphExec_t handle, unsigned long long *flags)
 static cudaError_t recorded_launch(gs_graph graph, struct stream *stream)
 {
     bool held;
-    cudaError_t error = managed_work_begin(&held);
-    gs_status status;
+    gs_status status = managed_work_begin(&held);
 
-    if (error != cudaSuccess)
-        return error;
+    if (status != GS_OK)
+        return device_error(status);
     status = stream_enter(stream);
     if (status == GS_OK)
         status = gs_graph_launch(graph, stream->handle);

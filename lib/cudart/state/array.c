@@ -186,9 +186,9 @@ cudaError_t array_copy(struct stream *stream, const struct array_side *dst,
     params.width = extent.width;
     params.height = extent.height;
     params.depth = extent.depth;
-    error = managed_work_begin(&held);
-    if (error != cudaSuccess)
-        return error;
+    status = managed_work_begin(&held);
+    if (status != GS_OK)
+        return device_error(status);
     status = stream_enter(stream);
     if (status == GS_OK)
         status = gs_memcpy_3d_async(device_session(), &params, stream->handle);

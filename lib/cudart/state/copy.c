@@ -129,9 +129,9 @@ cudaError_t copy_rows(struct stream *stream, void *dst, size_t dst_pitch, const 
         ((kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyDeviceToDevice) &&
          !rows_allowed(src, src_pitch, width, height)))
         return cudaErrorInvalidValue;
-    error = managed_work_begin(&held);
-    if (error != cudaSuccess)
-        return error;
+    status = managed_work_begin(&held);
+    if (status != GS_OK)
+        return device_error(status);
     status = stream_enter(stream);
     /* The host's own copy is in the stream's order too. */
     if (status == GS_OK && kind == cudaMemcpyHostToHost)
@@ -182,7 +182,6 @@ static gs_status set_rows_give(struct stream *stream, char *dst, size_t pitch,
 cudaError_t set_rows(struct stream *stream, void *dst, size_t pitch, const struct pattern *pattern,
                      size_t width, size_t height)
 {
-    cudaError_t error;
     gs_status status;
     bool held;
 
@@ -196,9 +195,9 @@ cudaError_t set_rows(struct stream *stream, void *dst, size_t pitch, const struc
     }
     if (!rows_allowed(dst, pitch, width, height))
         return cudaErrorInvalidValue;
-    error = managed_work_begin(&held);
-    if (error != cudaSuccess)
-        return error;
+    status = managed_work_begin(&held);
+    if (status != GS_OK)
+        return device_error(status);
     status = stream_enter(stream);
     if (status == GS_OK)
         status = set_rows_give(stream, dst, pitch, pattern, width, height);

@@ -362,3 +362,8 @@ cudaError_t device_error(gs_status status)
 {
     return status == GS_OK ? cudaSuccess : error_of(device_session(), status);
 }
+
+cudaError_t device_host_error(gs_status status)
+{
+    return status == GS_OK ? cudaSuccess : error_of_host(device_session(), status);
+}

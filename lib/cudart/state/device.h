@@ -118,6 +118,8 @@ static inline unsigned device_cluster_blocks(void)
 int device_attribute(enum cudaDeviceAttr attribute);
 /* CUDA's error for the status of a call of the session. */
 cudaError_t device_error(gs_status status);
+/* The same of a call that takes host memory of the server's: its limit is said once. */
+cudaError_t device_host_error(gs_status status);
 /* Detaches; the next call attaches anew. */
 void device_detach(void);
 

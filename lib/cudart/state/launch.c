@@ -128,7 +128,7 @@ static gs_status launch_managed(gs_stream stream, struct kernel *kernel, gs_kern
             return GS_ERR_NO_MEMORY;
         args = copy;
     }
-    status = managed_work_begin(&held) == cudaSuccess ? GS_OK : GS_ERR_DRIVER;
+    status = managed_work_begin(&held);
     if (status == GS_OK)
         status = gs_launch(stream, handle, config, args);
     managed_work_end(held);

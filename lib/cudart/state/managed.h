@@ -25,39 +25,18 @@
 #include "cudart/abi.h"
 #include "cudart/state/device.h"
 
-/* The number of regions of such memory; managed.c alone writes it. The pointer is constant. */
+/* The number of regions of such memory; managed_region.c alone writes it. The pointer is constant.
+ */
 extern const _Atomic unsigned *const managed_regions;
 
 cudaError_t managed_alloc(void **out, size_t size);
 /* Frees managed memory, which begins at ptr. Waits for the session's work. */
 cudaError_t managed_free(void *ptr);
-/* Makes a __managed__ variable of a loaded module managed memory. cudaErrorNotSupported: the server
- * has not given the variable whole pages of the window. The caller removes it before it unloads the
- * module. */
-cudaError_t managed_add_variable(void *base, size_t size);
-/* Tells where the module of the call's device has its copy of such a variable, which is at `base`.
- * Each device has the value in its own copy while it works. */
-cudaError_t managed_copy_variable(const void *base, gs_devptr copy);
-void managed_remove_variable(void *base);
 bool managed_has_slow(const void *ptr);
-cudaError_t managed_work_begin_slow(void);
+gs_status managed_work_begin_slow(void);
 void managed_work_end_slow(void);
 /* Gives the host the blocks of a range, once all work is done. */
 cudaError_t managed_to_host(const void *ptr, size_t size);
-/* What the program has said of an allocation. */
-struct managed_advice {
-    bool read_mostly;
-    int preferred, prefetched;     /* a device, cudaCpuDeviceId, or cudaInvalidDeviceId */
-    int accessed[DEVICES_MAX + 1]; /* the host, and each device */
-    size_t accessed_count;
-};
-cudaError_t managed_advise(const void *ptr, enum cudaMemoryAdvise advice, int device);
-cudaError_t managed_advice_of(const void *ptr, struct managed_advice *advice);
-cudaError_t managed_prefetched(const void *ptr, int device);
-
-/* The call's device is to be reset: of each variable that another device has too, that one gets the
- * value. The session and its streams are there still. */
-void managed_variables_give(void);
 /* Forgets all such memory of the call's device, because its session ends. */
 void managed_forget(void);
 
@@ -71,15 +50,15 @@ static inline bool managed_has(const void *ptr)
 /* These two stand around a call that gives the device work which may reach such memory: the first
  * gives the device all blocks, and a thread that wants one back waits for the second, then for the
  * work. The caller reaches no such memory in between. held: whether there is such memory. */
-static inline cudaError_t managed_work_begin(bool *held)
+static inline gs_status managed_work_begin(bool *held)
 {
-    cudaError_t error = cudaSuccess;
+    gs_status status = GS_OK;
 
     *held = atomic_load_explicit(managed_regions, memory_order_acquire) != 0;
     if (*held)
-        error = managed_work_begin_slow();
-    *held = *held && error == cudaSuccess;
-    return error;
+        status = managed_work_begin_slow();
+    *held = *held && status == GS_OK;
+    return status;
 }
 
 static inline void managed_work_end(bool held)

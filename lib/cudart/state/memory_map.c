@@ -15,6 +15,7 @@ struct map {
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct map memory, arenas;
+static uint64_t last_id; /* of a range */
 
 /* ---- One map: the lock is held --------------------------------------------------------------- */
 
@@ -81,6 +82,7 @@ static bool locked_add(struct map *map, struct memory_range range)
     bool added;
 
     pthread_mutex_lock(&lock);
+    range.id = ++last_id;
     added = map_add(map, range);
     pthread_mutex_unlock(&lock);
     return added;
@@ -88,20 +90,31 @@ static bool locked_add(struct map *map, struct memory_range range)
 
 bool memory_map_add(const void *base, size_t size, enum memory_kind kind, unsigned flags)
 {
-    return locked_add(&memory, (struct memory_range){(uintptr_t)base, size, kind, flags, NULL, 0,
-                                                     device_number(), 0});
+    return locked_add(&memory, (struct memory_range){.base = (uintptr_t)base,
+                                                     .size = size,
+                                                     .kind = kind,
+                                                     .flags = flags,
+                                                     .device = device_number()});
 }
 
 bool memory_map_add_block(struct block *block, size_t size, unsigned pool)
 {
-    return locked_add(&memory, (struct memory_range){block->base, size, MEMORY_DEVICE, pool, block,
-                                                     0, device_number(), 0});
+    return locked_add(&memory, (struct memory_range){.base = block->base,
+                                                     .size = size,
+                                                     .kind = MEMORY_DEVICE,
+                                                     .flags = pool,
+                                                     .block = block,
+                                                     .device = device_number()});
 }
 
 bool memory_map_add_opened(const void *base, size_t size, unsigned flags, size_t offset)
 {
-    return locked_add(&memory, (struct memory_range){(uintptr_t)base, size, MEMORY_DEVICE, flags,
-                                                     NULL, offset, device_number(), 0});
+    return locked_add(&memory, (struct memory_range){.base = (uintptr_t)base,
+                                                     .size = size,
+                                                     .kind = MEMORY_DEVICE,
+                                                     .flags = flags,
+                                                     .offset = offset,
+                                                     .device = device_number()});
 }
 
 static void remove_at(struct map *map, uintptr_t base)
@@ -217,7 +230,8 @@ bool memory_map_take_pinned(unsigned device, struct memory_range *taken)
 bool memory_map_add_arena(uint64_t base, size_t size)
 {
     return locked_add(
-        &arenas, (struct memory_range){base, size, MEMORY_DEVICE, 0, NULL, 0, device_number(), 0});
+        &arenas, (struct memory_range){
+                     .base = base, .size = size, .kind = MEMORY_DEVICE, .device = device_number()});
 }
 
 void memory_map_remove_arena(uint64_t base)

@@ -32,6 +32,7 @@ struct memory_range {
     size_t offset;       /* of MEMORY_OPENED ...: where it begins in what was imported */
     unsigned device;     /* the number of the device whose session has it */
     unsigned joined;     /* as bits, of pinned memory: devices that have joined it (pinned.h) */
+    uint64_t id;         /* of no other range that the process has or had */
 };
 
 /* Whether cudaPointerGetAttributes tells the range as the host's. */

@@ -13,6 +13,7 @@
 #include "cudart/base/report.h"
 #include "cudart/state/device.h"
 #include "cudart/state/managed.h"
+#include "cudart/state/managed_variable.h"
 #include "cudart/state/memory_map.h"
 #include "cudart/state/module_parts.h"
 #include "cudart/state/pinned.h"
@@ -281,10 +282,12 @@ static void managed_stand_in(struct image *image)
     }
 }
 
-/* A failure is said once, with the server's reason, which CUDA's codes cannot carry. */
+/* A failure is said, with the server's reason, which CUDA's codes cannot carry, and stays; but
+ * where others' kernels were in the way, the next use tries again. */
 cudaError_t image_load(struct image *image)
 {
     struct image_on *here = image_here(image);
+    cudaError_t error = cudaSuccess;
     const void *data = image->wrapper->data;
     const unsigned parts = image_parts(image);
     char *parts_why = NULL; /* their link has failed */
@@ -302,10 +305,15 @@ cudaError_t image_load(struct image *image)
         report_error(
             "the program's kernels cannot be loaded: %s%s%s", parts_why != NULL ? parts_why : "",
             parts_why != NULL ? "; what their device link made: " : "", gs_last_error_message());
-        here->failed = device_error(status);
+        if (status == GS_ERR_TIMEOUT)
+            error = cudaErrorSystemNotReady;
+        else
+            error = here->failed = device_error(status);
     }
     free(parts_why);
-    if (here->failed == cudaSuccess && image->variables != NULL)
+    if (error != cudaSuccess)
+        return error;
+    if (image->variables != NULL)
         atomic_fetch_or(&untold, 1u << device_number());
     for (struct variable *v = image->variables; v != NULL && here->failed == cudaSuccess;
          v = v->next) {

@@ -53,7 +53,7 @@ static char *buffer_of(unsigned number, cudaError_t *error)
     *error = cudaSuccess;
     if (means[number].buffer != NULL && means[number].session == device_session())
         return means[number].buffer;
-    *error = device_error(gs_host_alloc(device_session(), 2 * SLICE, &made));
+    *error = device_host_error(gs_host_alloc(device_session(), 2 * SLICE, &made));
     if (*error != cudaSuccess)
         return NULL;
     if (!pinned_add(made, 2 * SLICE, 0)) {

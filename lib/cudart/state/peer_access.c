@@ -324,8 +324,14 @@ static cudaError_t both_use(unsigned number, unsigned owner)
     return error;
 }
 
-/* Tries it out: the driver, fences, the server and the addresses that are free have a say. Where a
- * limit or memory is in the way there is no access for now, which the next call asks again.
+/* Whether a mapping has failed for good. Of other statuses the reason, such as a limit, may pass.
+ */
+static bool is_refused(gs_status status)
+{
+    return status == GS_ERR_NOT_SUPPORTED || status == GS_ERR_PERMISSION;
+}
+
+/* Tries it out: the driver, fences, the server and the addresses that are free have a say.
  * `changing` is held. */
 static gs_status ability_find(unsigned number, unsigned owner)
 {
@@ -333,62 +339,75 @@ static gs_status ability_find(unsigned number, unsigned owner)
     gs_devptr base;
     gs_status status = gs_malloc(session_of(owner), EXPORTED_LEAST, &base);
 
-    if (status == GS_OK) {
-        status = allocation_map(number, owner, base);
-        if (status == GS_OK)
-            allocation_unmap(number, base);
-        gs_free(session_of(owner), base);
-    }
-    switch (status) {
-    case GS_OK:
-        *ability = ABILITY_THERE;
-        return GS_OK;
-    case GS_ERR_NOT_SUPPORTED:
-    case GS_ERR_PERMISSION:
-        *ability = ABILITY_NONE;
-        return GS_OK;
-    case GS_ERR_LIMIT:
-    case GS_ERR_QUOTA:
-    case GS_ERR_NO_MEMORY:
-    case GS_ERR_NO_DEVICE_MEMORY:
-        return GS_OK;
-    default:
+    if (status != GS_OK)
         return status;
-    }
+    status = allocation_map(number, owner, base);
+    if (status == GS_OK)
+        allocation_unmap(number, base);
+    gs_free(session_of(owner), base);
+    if (status != GS_OK && !is_refused(status))
+        return status;
+    *ability = status == GS_OK ? ABILITY_THERE : ABILITY_NONE;
+    return GS_OK;
+}
+
+/* As peer_access_can, after both_use. cudaErrorMemoryAllocation: a limit or memory was in the way.
+ * `changing` is held. */
+static cudaError_t ability_ask(unsigned number, unsigned owner, bool *can)
+{
+    gs_status status = GS_OK;
+
+    if (abilities[owner][number] == ABILITY_UNKNOWN)
+        status = ability_find(number, owner);
+    *can = abilities[owner][number] == ABILITY_THERE;
+    return device_error(status);
 }
 
 cudaError_t peer_access_can(unsigned number, unsigned owner, bool *can)
 {
     cudaError_t error = both_use(number, owner);
-    gs_status status = GS_OK;
 
     if (error != cudaSuccess)
         return error;
     pthread_mutex_lock(&changing);
-    if (abilities[owner][number] == ABILITY_UNKNOWN)
-        status = ability_find(number, owner);
-    *can = abilities[owner][number] == ABILITY_THERE;
+    error = ability_ask(number, owner, can);
     pthread_mutex_unlock(&changing);
-    return device_error(status);
+    return error == cudaErrorMemoryAllocation ? cudaSuccess : error;
 }
 
-/* `changing` is held. */
-static cudaError_t enable(unsigned number, struct owned *own)
+/* Maps what the list has, or nothing. `changing` is held. */
+static gs_status map_list(unsigned number, const struct owned *own)
 {
     gs_status status = GS_OK;
     size_t done = 0;
 
-    if (own->reached_by[number])
-        return cudaErrorPeerAccessAlreadyEnabled;
     for (; done < own->count && status == GS_OK; done++)
         status = allocation_map(number, own->device, own->at[done].base);
-    if (status == GS_OK) {
-        atomic_store_explicit(&access_given, true, memory_order_relaxed);
-        reached_set(own, number, true);
-        return cudaSuccess;
-    }
-    unmap_first(number, own, done - 1);
-    return status == GS_ERR_NOT_SUPPORTED ? cudaErrorPeerAccessUnsupported : device_error(status);
+    if (status != GS_OK)
+        unmap_first(number, own, done - 1);
+    return status;
+}
+
+/* Whether the device can have access is asked only of an empty list: else the mapping shows it, and
+ * the owner may have no memory left to ask with. `changing` is held. */
+static cudaError_t enable(unsigned number, struct owned *own)
+{
+    cudaError_t error = cudaSuccess;
+    bool can = true;
+    gs_status status;
+
+    if (own->reached_by[number])
+        return cudaErrorPeerAccessAlreadyEnabled;
+    if (own->count == 0)
+        error = ability_ask(number, own->device, &can);
+    if (error != cudaSuccess)
+        return error;
+    status = can ? map_list(number, own) : GS_ERR_NOT_SUPPORTED;
+    if (status != GS_OK)
+        return is_refused(status) ? cudaErrorPeerAccessUnsupported : device_error(status);
+    atomic_store_explicit(&access_given, true, memory_order_relaxed);
+    reached_set(own, number, true);
+    return cudaSuccess;
 }
 
 /* `changing` is held. */
@@ -405,11 +424,8 @@ static cudaError_t disable(unsigned number, struct owned *own)
 static cudaError_t access_give(unsigned owner, struct owned *own)
 {
     const unsigned number = device_number();
-    bool can;
-    cudaError_t error = peer_access_can(number, owner, &can);
+    cudaError_t error = both_use(number, owner);
 
-    if (error == cudaSuccess && !can)
-        error = cudaErrorPeerAccessUnsupported;
     if (error != cudaSuccess)
         return error;
     pthread_mutex_lock(&changing);

@@ -18,17 +18,19 @@ gs_status peer_free(gs_devptr base);
  * ended has none, and its own calls tell that. */
 void peer_accessors_sync(void);
 
-/* Whether the device can have access to the owner's memory. Attaches to both; leaves the call with
- * its device. */
+/* Whether the device can have access to the owner's memory; not where a limit or memory is in the
+ * way for now. Attaches to both; leaves the call with its device. */
 cudaError_t peer_access_can(unsigned number, unsigned owner, bool *can);
-/* Gives the call's device access to the owner's memory, or takes it away. */
+/* Gives the call's device access to the owner's memory, or takes it away.
+ * cudaErrorPeerAccessUnsupported: the devices cannot have it; other errors may pass. */
 cudaError_t peer_access_enable(unsigned owner);
 cudaError_t peer_access_disable(unsigned owner);
 /* The same of a pool of the call's device, for another one. cudaErrorInvalidDevice: that one cannot
  * have access. */
 cudaError_t peer_access_pool(unsigned pool, unsigned number, bool access);
 bool peer_access_to_pool(unsigned pool, unsigned number);
-/* Gives the call's device access to the owner's managed memory, unless it has it. */
+/* Gives the call's device access to the owner's managed memory, unless it has it. Errors as above.
+ */
 cudaError_t peer_access_managed(unsigned owner);
 /* Whether the device has it, or is the owner. */
 bool peer_access_to_managed(unsigned number, unsigned owner);

@@ -5,11 +5,11 @@
 
 gs_status product_issue(struct stream *stream, const gs_gemm_params *params)
 {
-    gs_status status;
     bool held;
+    gs_status status = managed_work_begin(&held);
 
-    if (managed_work_begin(&held) != cudaSuccess)
-        return GS_ERR_DRIVER;
+    if (status != GS_OK)
+        return status;
     status = stream_enter(stream);
     if (status == GS_OK)
         status = gs_gemm(device_session(), params, stream->handle);

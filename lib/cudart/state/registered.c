@@ -260,6 +260,7 @@ static struct exchange *exchange_make(void *ptr, size_t size, const char **why)
     const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), at = (uintptr_t)ptr;
     const uintptr_t start = at / page * page, end = (at + size + page - 1) / page * page;
     struct exchange *e;
+    cudaError_t error;
 
     *why = "cudaHostGetDevicePointer of registered memory that is no private memory of the "
            "process's own, or a thread's stack, or that shares a page with other registered memory";
@@ -271,7 +272,10 @@ static struct exchange *exchange_make(void *ptr, size_t size, const char **why)
         return NULL;
     *e = (struct exchange){
         .start = start, .size = end - start, .registered = ptr, .device = device_number()};
-    if (gs_host_alloc(device_session(), e->size, &e->block) != GS_OK) {
+    error = device_host_error(gs_host_alloc(device_session(), e->size, &e->block));
+    if (error != cudaSuccess) {
+        if (error == cudaErrorMemoryAllocation)
+            *why = NULL;
         free(e);
         return NULL;
     }
@@ -343,7 +347,9 @@ cudaError_t registered_reach(uintptr_t base, size_t size, const void *ptr, void 
     if (reached) // NOLINTNEXTLINE: an address for kernels
         *there = (void *)(uintptr_t)(block + ((uintptr_t)ptr - e->start));
     pthread_mutex_unlock(&lock);
-    return reached ? cudaSuccess : error_unsupported(why);
+    if (reached)
+        return cudaSuccess;
+    return why != NULL ? error_unsupported(why) : cudaErrorMemoryAllocation;
 }
 
 bool registered_find(const void *ptr, void **host, void **there)

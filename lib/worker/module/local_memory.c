@@ -104,12 +104,12 @@ static gs_status stack_raise(struct job *job, uint64_t bytes)
     return result ? job_fail_driver(job, result) : GS_OK;
 }
 
-/* Adds what the fence takes to a stack of which the program has so many bytes. */
-static void fence_stack_raise(const struct session *session, uint64_t bytes)
+/* Makes a stack of which the program has so many bytes, and the fence what it takes besides. False:
+ * there is no room for both. */
+static bool fence_stack_raise(const struct session *session, uint64_t bytes)
 {
     bytes += session->module.fence_stack;
-    if (local_memory_fits(session, bytes))
-        limit_raise(bytes);
+    return local_memory_fits(session, bytes) && limit_raise(bytes) == CUDA_SUCCESS;
 }
 
 void stack_make_up(struct session *session, uint64_t frames)
@@ -141,10 +141,10 @@ static void kernel_stack_work(struct job *job)
     struct session *session = job->session;
     const uint64_t bytes = job->arg[0], value[JOURNAL_VALUES] = {bytes};
 
-    if (job->status != GS_OK || stack_raise(job, bytes) != GS_OK)
+    /* In one step, since all wait for each. */
+    if (job->status != GS_OK ||
+        (!fence_stack_raise(session, bytes) && stack_raise(job, bytes) != GS_OK))
         return;
-    if (session->module.fence_stack)
-        fence_stack_raise(session, bytes);
     /* The session has nothing on the device, and its new work waits. */
     graph_caches_clear(session);
     graphs_renew(session);

@@ -1,7 +1,8 @@
 /*
- * busy.c - names the session that keeps the device busy, to a tenant whose request waits in vain
- * for a moment without kernels, and to the operator. The text has only the session's number; gsctl
- * ps tells whose session it is to those who may see that.
+ * busy.c - names the session that keeps the device busy, and the command that ends it, to a tenant
+ * whose request waits in vain for a moment without kernels, and to the operator. In a server that a
+ * user runs, kernels have no time limit by default, so that command is the way out. The text has
+ * only the session's number; gsctl ps tells whose session it is to those who may see that.
  *
  * Runs on the main lane.
  */
@@ -42,6 +43,9 @@ const char *busy_describe(char text[BUSY_TEXT_MAX])
     else
         n = snprintf(text, BUSY_TEXT_MAX, "session %llu has some all the time",
                      (unsigned long long)oldest->id);
+    if (n < (int)BUSY_TEXT_MAX)
+        n += snprintf(text + n, BUSY_TEXT_MAX - (size_t)n, " (gsctl kill %llu ends it)",
+                      (unsigned long long)oldest->id);
     if (others && n < (int)BUSY_TEXT_MAX)
         snprintf(text + n, BUSY_TEXT_MAX - (size_t)n, ", as have %u other%s", others,
                  others == 1 ? "" : "s");
