@@ -111,7 +111,7 @@ void log_event_seconds(struct log_event *event, const char *key, uint64_t ns)
 
 /* ---- Users ----------------------------------------------------------------------------------- */
 
-/* Users that were looked up, each at the index of its uid. */
+/* Users that this thread has looked up, each at the index of its uid. */
 #define NAMES 64u
 static _Thread_local struct {
     bool known;
