@@ -31,7 +31,8 @@ static void stream_copy(unsigned char *dst, const unsigned char *src, size_t siz
         _mm_stream_si128((__m128i *)(void *)(dst + 48), d);
     }
     memcpy(dst, src, size);
-    /* Streaming stores are weakly ordered: they must come before the record that names them. */
+    /* Streaming stores are weakly ordered, so this fence makes them visible before the record that
+     * names the bytes. */
     _mm_sfence();
 }
 #else
@@ -141,7 +142,8 @@ static void helper_forget(void)
     helper.state = helper.state == HELPER_RUNS ? HELPER_NONE : helper.state;
 }
 
-/* Under `owner`. */
+/* Starts the helper if the machine has CPUs for it, and returns the new state. The caller holds
+ * `owner`. */
 static int helper_start(void)
 {
     static int registered;

@@ -187,7 +187,7 @@ gs_status memory_host_device(struct session *session, const void *address, uint6
     return status;
 }
 
-/* Under the lock. */
+/* Adds a host block to the maps. The caller holds the lock. */
 static gs_status host_add(struct memory *memory, const struct host_block *block)
 {
     const struct range there = {(uint64_t)(uintptr_t)block->address, block->size, block->id};
