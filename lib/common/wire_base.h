@@ -17,13 +17,13 @@
 #define WIRE_MAGIC   0x52485347u /* "GSHR" */
 
 /* ---- Names ------------------------------------------------------------------------------------
- * /gshare.UID.INSTANCE control queue; the supervisor holds a read lock on it while alive
- * /gshare.UID.INSTANCE.lock mode 0600: who holds flock(LOCK_EX) on it serves the instance
- * /gshare.UID.INSTANCE.bell.N doorbell of device N's worker /gshare.UID.INSTANCE.r.NAME a client's
- * reply queue, NAME = 16 hex digits, a hash of its token UID is the server's user. Clients ignore a
- * queue of that name that another user owns. A client that cannot make a reply queue makes a socket
- * of the same name in the abstract namespace.
- *  */
+ * /gshare.UID.INSTANCE            control queue; the server holds a read lock on it while it lives
+ * /gshare.UID.INSTANCE.lock       mode 0600: who holds flock(LOCK_EX) on it serves the instance
+ * /gshare.UID.INSTANCE.bell.N     doorbell of device N's worker
+ * /gshare.UID.INSTANCE.r.NAME     a client's reply queue, NAME = 16 hex digits, a hash of its token
+ * UID is the server's user. Clients ignore a queue of that name that another user owns. A client
+ * that cannot make a reply queue makes a socket of the same name in the abstract namespace.
+ */
 #define WIRE_INSTANCE_MAX 31u
 #define WIRE_NAME_MAX     80u /* bytes for any of the queue names above, with its NUL */
 #define WIRE_BELL_MAX     64u /* bytes for a doorbell queue's name */

@@ -592,9 +592,9 @@ CTL_CHECK(ctl_explain_reply, ctl_done_reply);
 
 /* ---- Status page -------------------------------------------------------------------------------
  * One System V page per server, which every client maps read-only. `owner` is a robust futex of the
- * supervisor's main thread: it holds the thread's id while the thread lives, and the kernel sets
- * FUTEX_OWNER_DIED in it when the supervisor dies for any reason. A client therefore learns of the
- * server's end by one load, without a system call. */
+ * keeper's main thread (server/keeper.h): it holds the thread's id while the thread lives, and the
+ * kernel sets FUTEX_OWNER_DIED in it when the keeper dies for any reason. A client therefore learns
+ * of the server's end by one load, without a system call. */
 #define STATUS_OWNER_DIED 0x40000000u /* FUTEX_OWNER_DIED */
 
 struct status_page {
