@@ -34,7 +34,8 @@
 /* A worker answers a ping at once. After this time without an answer it counts as silent, and
  * requests that wait for it are told so. */
 #define SILENT_NS    500000000u
-/* After this time without an answer a worker is ended if a session's end waits for it. */
+/* After this time without an answer a worker is ended if the end of a session, a restart or the
+ * server's end waits for it. */
 #define HUNG_NS      1000000000u
 /* Numbers of beats (heartbeat.h) without an answer after which a process is silent, and is ended.
  * Beats are counted instead of time, because a supervisor that was itself stopped misses only
