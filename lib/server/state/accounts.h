@@ -61,7 +61,7 @@ struct accounts {
 };
 
 /* Takes over the accounts of a former supervisor. Resources are counted anew; bans and suspicions
- * stay. */
+ * stay, except of accounts that the former supervisor was just moving. */
 void accounts_restore(struct accounts *accounts);
 /* Returns the user's account, valid until the next account is made; NULL: there is none. */
 struct account *account_find(const struct accounts *accounts, uid_t uid);
