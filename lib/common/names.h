@@ -23,7 +23,8 @@ bool user_parse(const char *user, uid_t *uid);
  * does. */
 #define USER_TEXT_MAX 48u
 const char *user_text(char out[USER_TEXT_MAX], uid_t uid);
-/* True for 1 to WIRE_INSTANCE_MAX characters of [A-Za-z0-9_-]. Queue names contain the name. */
+/* Returns true for 1 to WIRE_INSTANCE_MAX characters of [A-Za-z0-9_-]. Queue names contain the
+ * name. */
 bool instance_valid(const char *name);
 /* Reads either form of struct instance; USER is a name or a number. Returns NULL on success, else a
  * text for a message: the rule for names, or that there is no such user. */

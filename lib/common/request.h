@@ -37,7 +37,7 @@ gs_status control_open(struct control *control, const char *instance,
                        char message[REQUEST_MESSAGE_MAX]);
 /* Does nothing on a closed control. */
 void control_close(struct control *control);
-/* True while a server serves the queue. One or two system calls. */
+/* Returns true while a server serves the queue. One system call. */
 bool control_served(const struct control *control);
 
 /* Sends a request that has no answer: CTL_CONFIRM, CTL_DETACH (token: the session's cookie). The

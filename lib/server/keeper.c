@@ -158,8 +158,8 @@ static void supervisor_begin(pid_t keeper)
         _exit(EXIT_FAILURE);
 }
 
-/* Maps the memory that supervisors share, and makes it if `memory` is negative. NULL: that
- * failed. */
+/* Maps the memory that supervisors share, and makes it if `memory` is negative. Returns NULL on
+ * failure. */
 static struct kept_server *memory_map(int memory)
 {
     struct kept_server *kept;

@@ -194,7 +194,8 @@ static void reading_free(struct policy_reading *reading)
     free(reading);
 }
 
-/* Tells the service manager and the log how the reading went. failure: NULL: it went well. */
+/* Reports the result of a reading to the service manager and the log. `failure`: NULL on
+ * success. */
 static void reload_tell(const struct server *server, const char *failure)
 {
     const char *path = server->options.policy_file;

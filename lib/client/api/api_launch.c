@@ -343,7 +343,7 @@ static gs_status extras_read(const struct session *session, struct stream *strea
     return status;
 }
 
-/* Under the stream's lock. */
+/* Submits a launch. The caller holds the stream's lock. */
 static gs_status launch_record(struct session *session, struct stream *stream,
                                const struct kernel *kernel, const gs_launch_config *config,
                                void *const *args)

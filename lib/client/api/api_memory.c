@@ -450,7 +450,7 @@ struct fill {
     uint64_t bytes;
 };
 
-/* Under the stream's lock. */
+/* Submits a memset. The caller holds the stream's lock. */
 static gs_status memset_record(struct session *session, struct stream *stream,
                                const struct fill *fill)
 {

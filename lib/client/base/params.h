@@ -21,8 +21,9 @@
  * GS_ERR_INVALID_VALUE. */
 gs_status params_read(void *known_struct, size_t known, size_t least, const void *given,
                       const char *name);
-/* Fills the caller's struct from *known_struct as far as its size reaches, and fields that this
- * version does not know with zeros; the size stays. GS_ERR_INVALID_VALUE, also for NULL. */
+/* Fills the caller's struct from *known_struct as far as its size reaches, and sets fields that
+ * this version does not know to zero. The size member is kept. GS_ERR_INVALID_VALUE, also for
+ * NULL. */
 gs_status params_write(void *given, size_t least, const void *known_struct, size_t known,
                        const char *name);
 

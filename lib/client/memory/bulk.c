@@ -106,8 +106,8 @@ static void helper_give(const struct slice *slice)
         futex_wake(&helper.work);
 }
 
-/* True if the helper is awake. Wakes a sleeping helper for the next copy, because this one takes
- * less time than the wake-up. */
+/* Returns true if the helper is awake. Wakes a sleeping helper for the next copy, because this one
+ * takes less time than the wake-up. */
 static bool helper_awake(void)
 {
     /* relaxed: a stale value costs only time */
@@ -117,8 +117,8 @@ static bool helper_awake(void)
     return false;
 }
 
-/* Waits until the helper has copied its slice. False: the helper is not awake yet, which may take
- * longer than the slice, and the caller copies the slice itself. */
+/* Waits until the helper has copied its slice. Returns false if the helper is not awake yet, since
+ * waking may take longer than the slice; the caller then copies the slice itself. */
 static bool helper_await(void)
 {
     uint32_t offered = WORK_OFFERED;

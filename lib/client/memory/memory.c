@@ -55,7 +55,7 @@ static gs_status range_bad(const struct session *session, uint64_t address, uint
                      (ull)session->info.window_size);
 }
 
-/* True if the range is an import that its owner has revoked. */
+/* Returns true if the range is an import that its owner has revoked. */
 static bool import_revoked(const struct session *session, const struct range *range)
 {
     uint64_t number = range->value - MEMORY_IMPORT;

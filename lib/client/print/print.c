@@ -58,7 +58,7 @@ static void record_print(void *context, const unsigned char *record, size_t byte
     }
 }
 
-/* Under the lock. */
+/* Reports newly lost messages. The caller holds the lock. */
 static void lost_report(struct printing *printing)
 {
     unsigned long long lost = print_ring_lost(printing->reader.block);

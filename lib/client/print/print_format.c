@@ -196,7 +196,7 @@ static void value_add(struct text *text, const struct specification *spec,
     }
 }
 
-/* Adds one conversion with its arguments. False: the record ends before them. */
+/* Adds one conversion with its arguments. Returns false if the record ends before them. */
 static bool conversion_add(struct text *text, struct record *record,
                            const struct print_conversion *c)
 {

@@ -57,7 +57,7 @@ struct gemm_params {
     unsigned c_wide; /* for the tensor-core kernels: C is of f32, not of the inputs' type */
 };
 
-/* The same for complex numbers and symmetric matrices: of a symmetric A or B only the triangle
+/* A product of complex numbers or with symmetric matrices: of a symmetric A or B only the triangle
  * a_fill or b_fill is read. `hermitian`: such a matrix, or a C of which a triangle is computed, is
  * Hermitian. */
 struct product_params {
@@ -125,7 +125,7 @@ struct triangle_params {
     unsigned fill, unit;
 };
 
-/* The same for one vector and an A that is not stored whole. */
+/* triangle_params for one vector and an A that is not stored whole. */
 struct packed_triangle_params {
     struct packed_matrix a;
     struct matrix b, from;

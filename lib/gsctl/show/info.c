@@ -1,5 +1,5 @@
-/* info.c - `gsctl info`: the devices, and their SMs as a map: a row for each session and each
- * reservation, a cell for each SM. */
+/* info.c - `gsctl info`: prints the devices, and a map of their SMs with a row for each session and
+ * each reservation, and a cell for each SM. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

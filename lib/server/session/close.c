@@ -31,7 +31,7 @@
 #include "server/session/trace.h"
 #include "server/state/server.h"
 
-/* How often a session is opened or taken up if the worker is lost each time. */
+/* The most attempts to open a session or to take it up, if the worker is lost each time. */
 #define ATTEMPTS_MAX 3u
 /* The most times within LOSSES_NS that a session's unfinished work runs again after a loss for
  * which nobody is to blame. After that it ends, because it may be what loses the device. */
