@@ -394,7 +394,7 @@ struct link_message {
         LINK_BODIES(LINK_BODY)
 #undef LINK_BODY
     } u;
-    char text[192]; /* for people: why something failed */
+    char text[192]; /* for messages: why something failed */
 };
 
 /* The control buffer into which the kernel writes the number of one received descriptor. If a

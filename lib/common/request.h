@@ -29,10 +29,10 @@ struct control {
     char instance[WIRE_INSTANCE_MAX + 1];
 };
 
-/* Opens the control queue of an instance, "NAME" or "USER:NAME": without USER the server of this
- * process's user, else root's, and nobody else's. GS_ERR_INVALID_VALUE: not an instance name.
- * GS_ERR_NO_SERVER: no server serves the queue. GS_ERR_REFUSED: the queue is not open to this user.
- * GS_ERR_NO_MEMORY, GS_ERR_SYSTEM. */
+/* Opens the control queue of an instance, "NAME" or "USER:NAME": without USER, the server of this
+ * process's user, or else root's. GS_ERR_INVALID_VALUE: not an instance name. GS_ERR_NO_SERVER: no
+ * server serves the queue. GS_ERR_REFUSED: the queue is not open to this user. GS_ERR_NO_MEMORY,
+ * GS_ERR_SYSTEM. */
 gs_status control_open(struct control *control, const char *instance,
                        char message[REQUEST_MESSAGE_MAX]);
 /* Does nothing on a closed control. */

@@ -469,8 +469,8 @@ enum ctl_source {
     CTL_SOURCE_OTHERS = 4,    /* settings of CTL_OTHERS; used for fields that the user's own do
                                  not set */
     CTL_SOURCE_SESSION = 5,   /* gsctl set SESSION */
-    CTL_SOURCE_MPS = 6, /* MPS's variables in gshared's environment; used where nothing else is
-                           set for everybody */
+    CTL_SOURCE_MPS = 6, /* MPS's variables in gshared's environment; used for fields that nothing
+                           else sets for all sessions */
     CTL_SOURCES = 7
 };
 

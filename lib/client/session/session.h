@@ -46,7 +46,7 @@ struct stream {
     alignas(64) pthread_mutex_t lock;
     _Atomic uint32_t generation; /* 0: no stream; changed under lock */
     uint32_t number;
-    uint64_t tail;     /* under lock: where the next record goes; published in seg_client */
+    uint64_t tail;     /* under lock: the position of the next record; published in seg_client */
     uint64_t complete; /* under lock: the completion position read last; saves a read of the
                           GPU's word */
     unsigned char *ring;

@@ -13,7 +13,7 @@
 #include "server/state/server.h"
 #include "server/state/session.h"
 
-/* ---- Placing when nobody asks ---------------------------------------------------------------- */
+/* ---- Placing without a request --------------------------------------------------------------- */
 
 /* Returns the oldest session that came when there was no worker and has no place yet, or NULL. */
 static struct session *early_first(const struct device *device)

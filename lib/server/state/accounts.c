@@ -95,9 +95,10 @@ static bool goes_before(const struct account *account, const struct account *oth
 }
 
 /* Forgets one user who has neither sessions nor lingering memory: the one who has asked longest
- * ago. A user against whom faults or suspicions count is forgotten only if there is no other. It
- * has to be possible, since otherwise an attacker with thousands of uids could lock everybody else
- * out by losing the device with each. Returns false if there is no user to forget. */
+ * ago. A user against whom faults or suspicions count is forgotten only if there is no other. Such
+ * users must be forgotten too, since an attacker who loses the device with thousands of uids could
+ * otherwise fill the table and keep all others from the server. Returns false if there is no user
+ * to forget. */
 static bool account_evict(struct accounts *accounts)
 {
     const uint64_t now = clock_ns();
