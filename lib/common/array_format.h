@@ -1,5 +1,5 @@
-/* array_format.h - the sizes of arrays: of a channel, which the client needs for its rows and the
- * worker for its limits, and of a level of a mipmapped array. Pure. */
+/* array_format.h - sizes in arrays: the bytes of a channel, with which the client computes rows and
+ * the worker limits, and the sides of a level of a mipmapped array. Pure. */
 #ifndef GS_COMMON_ARRAY_FORMAT_H
 #define GS_COMMON_ARRAY_FORMAT_H
 
@@ -7,7 +7,7 @@
 
 #include "gshare.h"
 
-/* Bytes of a channel of this gs_format; 0: there is no such format. */
+/* Returns the bytes of a channel of this gs_format; 0: there is no such format. */
 static inline uint32_t channel_bytes(uint32_t format)
 {
     switch (format) {
@@ -27,7 +27,8 @@ static inline uint32_t channel_bytes(uint32_t format)
     }
 }
 
-/* A side of a level of a mipmapped array whose first level has `side`; 0: it has no such side. */
+/* Returns the side of a level of a mipmapped array whose first level has `side`; 0 if `side` is 0,
+ * since the array lacks that dimension. */
 static inline uint64_t level_side(uint64_t side, uint32_t level)
 {
     return side && !(side >> level) ? 1 : side >> level;

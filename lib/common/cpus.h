@@ -12,10 +12,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* On how many CPUs the calling thread may run, at least 1. One system call; any thread. */
-uint32_t cpus_allowed(void);
-/* True if this process may run on enough CPUs for threads to wait awake. One system call; any
+/* Returns the number of CPUs on which the calling thread may run, at least 1. One system call; any
  * thread. */
+uint32_t cpus_allowed(void);
+/* Returns true if the calling thread may run on enough CPUs for threads to wait awake. One system
+ * call; any thread. */
 bool cpus_to_spare(void);
 
 #endif

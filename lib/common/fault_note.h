@@ -1,11 +1,11 @@
 /*
- * fault_note.h - what the kernels of a fenced session note of their faults (a trap, a failed
- * assertion, a stray access), in the print block (print_ring.h), since both are the session's own.
- * Functions of gshare in the rewritten module write it (ptx/rewrite/fault_text.c), the client
- * looks at it whenever the session's work is complete, and the worker reads it when the client
- * asks.
+ * fault_note.h - the fault notes of a fenced session, in which its kernels note their faults (a
+ * trap, a failed assertion, a stray access). They are in the session's print block (print_ring.h).
+ * Functions that gshare adds to the rewritten module write them (ptx/rewrite/fault_text.c), the
+ * client checks for them whenever the session's work is complete, and the worker reads them when
+ * the client asks (REQ_FAULT).
  *
- * Trust: the tenant can write the block, and with it only a fault of its own.
+ * Trust: the tenant can write the block, but can thereby only forge faults of its own session.
  */
 #ifndef GS_COMMON_FAULT_NOTE_H
 #define GS_COMMON_FAULT_NOTE_H
@@ -18,13 +18,13 @@
 
 #include "common/print_ring.h"
 
-/* The first fault of a kind, and how many came. All zero: none came. */
+/* The first fault of a kind and the number of such faults. All zero: there was none. */
 struct fault_note {
     _Atomic uint64_t count;
-    _Atomic uint64_t module;  /* its number in the session */
-    _Atomic uint64_t address; /* the one that the kernel meant; 0: none is known */
-    /* enum fault_what << 56 | function << 32 | line of the module's PTX; written last. The function
-     * counts as ptx_fault_names does. */
+    _Atomic uint64_t module;  /* the module's number in the session */
+    _Atomic uint64_t address; /* the address that the kernel tried to access; 0: unknown */
+    /* enum fault_what << 56 | function << 32 | line of the module's PTX; written last. The
+     * function's number is that of ptx_fault_names. */
     _Atomic uint64_t where;
 };
 
@@ -33,7 +33,7 @@ enum fault_what { FAULT_NOTHING = 0, FAULT_TRAP = 1, FAULT_ASSERT = 2, FAULT_STR
 #define FAULT_FUNCTIONS_MAX (1u << 24)
 
 struct fault_notes {
-    struct fault_note end; /* what ended threads: a trap, an assertion */
+    struct fault_note end; /* the fault that ended threads: a trap or an assertion */
     struct fault_note stray;
 };
 
@@ -52,7 +52,8 @@ static inline struct fault_notes *fault_notes_of(unsigned char *print_block)
     return (void *)(print_block + PRINT_AT_FAULT);
 }
 
-/* Whether the note is there, whole. Relaxed: who reads the rest of it acquires. */
+/* Returns whether the note has been written completely. Relaxed: a caller that reads the other
+ * members loads `where` with acquire. */
 static inline bool fault_noted(const struct fault_note *note)
 {
     return atomic_load_explicit(&note->where, memory_order_relaxed) != 0;

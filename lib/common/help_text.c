@@ -17,8 +17,8 @@ static const char *next_line(const char *line)
     return *line ? line + 1 : line;
 }
 
-/* Prints the words of one line from the column `at` on, those that do not fit on further lines that
- * begin at `margin`. Returns where the next word may begin. */
+/* Prints the words of one line from the column `at` on. Words that do not fit go to further lines
+ * that begin at `margin`. Returns the column behind the last word. */
 static unsigned words_print(const char *line, size_t length, unsigned at, unsigned margin)
 {
     const char *end = line + length;
@@ -42,7 +42,7 @@ static unsigned words_print(const char *line, size_t length, unsigned at, unsign
     return at;
 }
 
-/* Prints the option and its description; returns the line behind them. */
+/* Prints the option and its description. Returns the line behind them. */
 static const char *option_print(const char *line, unsigned column)
 {
     size_t length = strcspn(line, "\n"), label = length;

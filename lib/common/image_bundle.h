@@ -24,8 +24,7 @@ struct image_bundle {
 static_assert(sizeof(struct image_bundle) == 8 && offsetof(struct image_bundle, size) == 8,
               "crosses a process boundary");
 
-/* The offset of the first image, and the offset of the image that comes after one of `size` bytes.
- */
+/* Return the offset of the first image, and of the image behind one of `size` bytes at `at`. */
 static inline uint64_t bundle_head(uint32_t count)
 {
     return sizeof(struct image_bundle) + (uint64_t)count * sizeof(uint64_t);

@@ -30,7 +30,7 @@ bool link_write(int fd, const struct link_message *message, int descriptor)
     return n >= 0;
 }
 
-/* The first descriptor of the message; others are closed. -1: none. */
+/* Returns the first descriptor of the message, or -1, and closes the others. */
 static int descriptor_take(struct msghdr *header)
 {
     int first = -1;
@@ -64,8 +64,9 @@ ssize_t link_read(int fd, struct link_message *message, struct link_control *con
     ssize_t n;
 
     do {
-        /* ECONNRESET comes once, before what the other end has sent, where it has ended and not
-         * read all. MSG_TRUNC: the length of the message, not that of the part that fits. */
+        /* If the other end has ended without reading all messages, recvmsg fails once with
+         * ECONNRESET before it returns what that end had sent. MSG_TRUNC makes it return the
+         * message's whole length instead of the length of the part that fits. */
         n = recvmsg(fd, &header, MSG_DONTWAIT | MSG_CMSG_CLOEXEC | MSG_TRUNC);
     } while (n < 0 && (errno == EINTR || errno == ECONNRESET));
     *descriptor = n < 0 ? -1 : descriptor_take(&header);

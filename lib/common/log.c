@@ -19,7 +19,7 @@ static struct {
     enum log_level level;
     bool journal;
     _Atomic int also;      /* descriptor that gets warnings as well; -1: none */
-    pid_t pid;             /* whose lines they are; 0: this process's */
+    pid_t pid;             /* process number put into lines; 0: this process's */
     _Atomic unsigned lost; /* lines that could not be written without a wait */
 } logger = {"gshare", LOG_LEVEL_INFO, false, -1, 0, 0};
 
@@ -61,7 +61,7 @@ void log_warnings_also(int fd)
     atomic_store_explicit(&logger.also, fd, memory_order_relaxed);
 }
 
-/* As RFC 3339 has it: date, time and zone. Returns the length. */
+/* Prints date, time and zone in the format of RFC 3339. Returns the length. */
 static size_t time_print(char *line, size_t size)
 {
     struct timespec now;
@@ -76,8 +76,8 @@ static size_t time_print(char *line, size_t size)
                             offset % 60);
 }
 
-/* A terminal that is stopped (Ctrl-S), a pipe or a journal that nobody reads would hold the caller
- * up, and with it every tenant. */
+/* Returns whether fd takes a line without a wait. A stopped terminal (Ctrl-S), or a pipe or journal
+ * that nobody reads, would block the caller, and with it every tenant. */
 static bool writable(int fd)
 {
     struct pollfd log = {.fd = fd, .events = POLLOUT};

@@ -3,7 +3,8 @@
 
 #include "common/util.h"
 
-/* The user's entry, or the one that was begun longest ago. Under the lock. */
+/* Returns the index of the user's entry, or of the entry that was begun longest ago. The caller
+ * holds the lock. */
 static uint32_t user_find(const struct log_allowance *allowance, uint32_t uid)
 {
     uint32_t found = 0;

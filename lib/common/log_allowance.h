@@ -1,6 +1,6 @@
 /*
- * log_allowance.h - how many lines of a kind a user may have in the log: a program may fail again
- * and again, and must not hide what others do. Any thread.
+ * log_allowance.h - limits the lines of a kind that one user causes in the log, so that a program
+ * that fails again and again does not hide other users' events. Any thread.
  */
 #ifndef GS_COMMON_LOG_ALLOWANCE_H
 #define GS_COMMON_LOG_ALLOWANCE_H
@@ -9,9 +9,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define LOG_ALLOWANCE_USERS 16u /* who had a line last; of more at a time, each may have more */
+#define LOG_ALLOWANCE_USERS 16u /* users remembered; if more have lines, each may have more */
 
-/* A user is remembered longer than its last session. Begins with lock, lines and interval. */
+/* The limit and the users' counts. A user's count outlives its last session. LOG_ALLOWANCE
+ * initialises it. */
 struct log_allowance {
     pthread_mutex_t lock;
     uint32_t lines; /* lines of a user within interval_ns */
@@ -26,7 +27,7 @@ struct log_allowance {
         .lock = PTHREAD_MUTEX_INITIALIZER, .lines = (lines_), .interval_ns = (interval_ns_)        \
     }
 
-/* Whether the user may have another line now; true counts the line. */
+/* Returns whether the user may have another line now, and counts that line. */
 bool log_allowance_take(struct log_allowance *allowance, uint32_t uid);
 
 #endif

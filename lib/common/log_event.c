@@ -111,7 +111,7 @@ void log_event_seconds(struct log_event *event, const char *key, uint64_t ns)
 
 /* ---- Users ----------------------------------------------------------------------------------- */
 
-/* Users that were looked up, each at the index of its uid. */
+/* Users that this thread has looked up, each at the index of its uid. */
 #define NAMES 64u
 static _Thread_local struct {
     bool known;
@@ -131,7 +131,7 @@ const char *log_user_name(uid_t uid)
     names[uid % NAMES].uid = uid;
     snprintf(names[uid % NAMES].name, sizeof(names[0].name), "%u", (unsigned)uid);
     file = fopen("/etc/passwd", "re");
-    /* Not fgetpwent, which keeps its line for all threads. */
+    /* fgetpwent would return memory that all threads share. */
     while (file && !fgetpwent_r(file, &entry, line, sizeof(line), &user)) {
         if (user->pw_uid != uid)
             continue;

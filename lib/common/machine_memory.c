@@ -1,7 +1,7 @@
 /*
- * machine_memory.c - see machine_memory.h. A process is in one control group of each kind, named in
- * /proc/self/cgroup, and each group above that bounds it too. Within a container the name may be
- * the machine's, of which the container sees only the end: as its mount's top.
+ * machine_memory.c - see machine_memory.h. A process is in one control group of each kind, which
+ * /proc/self/cgroup names; each parent of the group bounds the process too. Within a container the
+ * name may be the host's, while the container's mount shows that group as its root.
  */
 #include "common/machine_memory.h"
 
@@ -18,7 +18,7 @@ struct group_kind {
 static const struct group_kind unified = {"/sys/fs/cgroup", "memory.max"};
 static const struct group_kind separate = {"/sys/fs/cgroup/memory", "memory.limit_in_bytes"};
 
-/* The limit of one group; UINT64_MAX: none, or there is no such file. */
+/* Returns the limit of one group; UINT64_MAX: no limit, or no such file. */
 static uint64_t group_limit(const struct group_kind *kind, const char *group)
 {
     char path[PATH_BYTES + 64];
@@ -35,7 +35,7 @@ static uint64_t group_limit(const struct group_kind *kind, const char *group)
     return bytes;
 }
 
-/* The least limit of the group and of all above it. Shortens the group's name. */
+/* Returns the lowest limit of the group and of all its parents. Shortens the group's name. */
 static uint64_t groups_limit(const struct group_kind *kind, char *group)
 {
     uint64_t least = UINT64_MAX;
@@ -50,7 +50,8 @@ static uint64_t groups_limit(const struct group_kind *kind, char *group)
     return least;
 }
 
-/* What a line of /proc/self/cgroup, "NUMBER:CONTROLLERS:GROUP", says. */
+/* Returns the memory limit of the group in a line of /proc/self/cgroup, "NUMBER:CONTROLLERS:GROUP";
+ * UINT64_MAX if there is none. */
 static uint64_t line_limit(char *line)
 {
     char *controllers = strchr(line, ':'),

@@ -16,19 +16,21 @@ struct instance {
     char name[WIRE_INSTANCE_MAX + 1];
 };
 
-/* The uid of a user, given by name or number. false: there is none of that name. May ask the
- * system's user database, which takes its time. */
+/* Finds the uid of a user given by name or number. Returns false if there is no such user. May ask
+ * the system's user database, which may block. */
 bool user_parse(const char *user, uid_t *uid);
-/* The other way, for a message: "user NAME", or "uid N" where N has no name. */
+/* Writes, for a message, "user NAME", or "uid N" if the uid has no name. May block as user_parse
+ * does. */
 #define USER_TEXT_MAX 48u
 const char *user_text(char out[USER_TEXT_MAX], uid_t uid);
-/* True for 1 to WIRE_INSTANCE_MAX characters of [A-Za-z0-9_-]. Queue names contain the name. */
+/* Returns true for 1 to WIRE_INSTANCE_MAX characters of [A-Za-z0-9_-]. Queue names contain the
+ * name. */
 bool instance_valid(const char *name);
-/* Reads either form; USER is a name or a number. NULL on success, else what a name may be, or that
- * there is no such user, for a message. */
+/* Reads either form of struct instance; USER is a name or a number. Returns NULL on success, else a
+ * text for a message: the rule for names, or that there is no such user. */
 const char *instance_parse(const char *text, struct instance *instance);
 
-/* owner: the server's user. */
+/* Each function writes the name of an instance's queue or lock. `owner` is the server's user. */
 void name_control(char out[WIRE_NAME_MAX], uid_t owner, const char *instance);
 void name_lock(char out[WIRE_NAME_MAX], uid_t owner, const char *instance);
 void name_bell(char out[WIRE_BELL_MAX], uid_t owner, const char *instance, int device);

@@ -18,19 +18,18 @@
 #define NUMA_NONE      (-1)
 #define NUMA_NODES_MAX 1024
 
-/* The CPUs of a list as the kernel writes it ("0-3,8,10-11"). False: it is no such list, or names a
- * CPU that cpu_set_t has no room for; *cpus is then undefined. */
+/* Reads a list of CPUs as the kernel writes it ("0-3,8,10-11"). Returns false, with *cpus
+ * undefined, if the text is no such list or names a CPU beyond cpu_set_t. */
 bool numa_list_parse(const char *text, cpu_set_t *cpus);
 
-/* Keeps the calling thread, and the threads that it starts from now on, on those of its CPUs that
- * are the node's, and has their memory taken from the node while it has some. Returns the number of
- * CPUs that the thread is kept on; 0: nothing has changed, since the node is unknown or none of the
- * thread's CPUs is the node's. */
+/* Restricts the calling thread, and the threads that it starts from now on, to those of its CPUs
+ * that belong to the node, and prefers the node for their memory. Returns the number of CPUs that
+ * the thread may still run on; 0: nothing has changed, since the node is unknown or none of the
+ * thread's CPUs belongs to it. */
 int numa_bind(int node);
 
-/* Has the pages of a mapping that nobody has touched yet taken from the node while it has some; for
- * shared memory that holds for every process that maps it. memory and size are multiples of the
- * page's size. */
+/* Prefers the node for the pages of a mapping that nobody has touched yet; in shared memory, for
+ * every process that maps it. memory and size are multiples of the page size. */
 void numa_prefer(void *memory, size_t size, int node);
 
 #endif

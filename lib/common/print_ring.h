@@ -1,6 +1,7 @@
 /*
- * print_ring.h - the print block, through which a kernel's printf and assert reach the tenant: host
- * memory with a ring of records; and the grammar of a format.
+ * print_ring.h - the print block and the grammar of a printf format. The print block is host memory
+ * with a ring of records, through which the output of a kernel's printf and assert reaches the
+ * tenant.
  *
  * Both sides compile this file, so that they never disagree: the functions that run on the device
  * (ptx/rewrite/print_device.cu, CUDA C++) and the client that prints (client/print/). The file
@@ -83,8 +84,9 @@ _Static_assert((PRINT_RING_BYTES & (PRINT_RING_BYTES - 1)) == 0 && PRINT_RECORD_
 struct print_conversion {
     unsigned flags;
     int width, precision;
-    char letter;         /* '%' takes no argument; 0: no conversion, its text is printed as it is */
-    unsigned char bytes; /* of the value: 4 or 8 */
+    char letter;          /* '%' takes no argument; 0: no valid conversion, whose text is printed
+                             as written */
+    unsigned char bytes;  /* of the value: 4 or 8 */
     unsigned char halves; /* h: 1, hh: 2 */
     unsigned char args;   /* the number of arguments, with those for '*' */
 };
@@ -121,7 +123,7 @@ PRINT_BOTH const char *print_scan_number(const char *at, const char *end, int *n
     return at;
 }
 
-/* Bytes of a conversion's value, with a length modifier (LONGER) or without; 0: no such
+/* Returns the bytes of a conversion's value; LONGER: it has a length modifier. 0: there is no such
  * conversion. */
 PRINT_BOTH unsigned char print_value_bytes(char letter, int longer)
 {

@@ -9,13 +9,13 @@
 
 #define CLASSES 3u
 
-/* 0 for the class that goes first, up to CLASSES - 1. */
+/* Returns 0 for the class that goes first, up to CLASSES - 1 for the last. */
 static inline uint32_t class_rank(uint32_t cls)
 {
     return cls == GS_CLASS_LATENCY ? 0 : cls == GS_CLASS_NORMAL ? 1 : 2;
 }
 
-/* The one of the two that goes later. */
+/* Returns the class of the two that goes later. */
 static inline uint32_t class_lower(uint32_t a, uint32_t b)
 {
     return class_rank(a) > class_rank(b) ? a : b;

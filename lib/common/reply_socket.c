@@ -11,7 +11,8 @@
 
 #define FLAGS (SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK)
 
-/* Strangers who connect must not fill the line before the server comes. */
+/* Room for connections of strangers, so that they do not easily fill the queue before the server
+ * connects. */
 #define BACKLOG 64
 
 static socklen_t address_of(struct sockaddr_un *address, const char *name)
@@ -34,7 +35,7 @@ static bool peer_user(int fd, uid_t *user)
     return true;
 }
 
-/* Closes without changing errno, which says why. */
+/* Closes the descriptor and preserves errno, which holds the reason. */
 static void close_quietly(int *fd)
 {
     const int error = errno;
@@ -78,7 +79,8 @@ static int wait_readable(int fd, int milliseconds)
     return ready > 0 ? 0 : -1;
 }
 
-/* Takes the first in line. ETIMEDOUT: it is a stranger, or has gone. */
+/* Accepts the first waiting connection. Fails with ETIMEDOUT if it is a stranger's or has been
+ * closed. */
 static int connection_take(struct reply_socket *socket, uid_t server)
 {
     int fd = accept4(socket->listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);

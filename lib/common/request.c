@@ -63,8 +63,8 @@ static gs_status fail_lost(const struct control *control, char message[REQUEST_M
 
 /* A server holds a read lock on its queue, and the kernel drops that lock at the end of the
  * process. A read lock needs the right to read the queue, which only the server's user has; a
- * stranger's write lock, which is possible where nobody serves the queue, is told apart by its
- * type. */
+ * stranger can take only a write lock, and only if nobody serves the queue, so the type of the lock
+ * shows the difference. */
 bool control_served(const struct control *control)
 {
     struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
@@ -72,8 +72,8 @@ bool control_served(const struct control *control)
     return fcntl(control->queue, F_GETLK, &lock) < 0 || lock.l_type == F_RDLCK;
 }
 
-/* Opens the queue of that user's server. GS_ERR_NO_SERVER also where somebody else has taken the
- * name. */
+/* Opens the queue of that user's server. Returns GS_ERR_NO_SERVER also if another user has made a
+ * queue of that name. */
 static gs_status control_open_of(struct control *control, uid_t owner, const char *instance,
                                  char message[REQUEST_MESSAGE_MAX])
 {
@@ -145,7 +145,7 @@ void control_close(struct control *control)
 
 /* ---- Waiting --------------------------------------------------------------------------------- */
 
-/* The time to the next check on the server, or to the deadline if that is nearer. */
+/* Returns the time to the next check on the server, or to the deadline if that is nearer. */
 static uint64_t wait_ns(uint64_t deadline_ns)
 {
     uint64_t now = clock_ns();
@@ -154,7 +154,7 @@ static uint64_t wait_ns(uint64_t deadline_ns)
     return left < PROBE_NS ? left : PROBE_NS;
 }
 
-/* The end of that time on the clock that the mq_timed calls use. */
+/* Returns the end of that time on the clock of the mq_timed calls. */
 static struct timespec wait_until(uint64_t deadline_ns)
 {
     uint64_t left = wait_ns(deadline_ns);
@@ -167,7 +167,8 @@ static struct timespec wait_until(uint64_t deadline_ns)
     return t;
 }
 
-/* Judges a wait that ended without success. GS_OK: the caller waits on; else why it must not. */
+/* Judges a wait that ended without success. Returns GS_OK if the caller should wait on, else the
+ * reason why it should not. */
 static gs_status wait_verdict(const struct control *control, uint64_t deadline_ns, const char *what,
                               char message[REQUEST_MESSAGE_MAX])
 {
@@ -206,7 +207,7 @@ gs_status control_send(const struct control *control, struct ctl_header *request
 
 /* ---- The reply queue, or socket -------------------------------------------------------------- */
 
-/* Where the answer to one request comes. */
+/* The client's end of an answer to one request: a queue or a socket. */
 struct reply_end {
     mqd_t queue; /* -1: none */
     int error;   /* why there is none */
@@ -266,13 +267,14 @@ static gs_status reply_end_init(const struct control *control, struct reply_end 
     return GS_OK;
 }
 
-/* Whether the answer is to come by a socket, and the server has not connected to that. */
+/* Returns whether the answer is to come by a socket to which the server has not connected. */
 static bool unreached(const struct reply_end *end)
 {
     return end->socket.listener >= 0 && end->socket.connection < 0;
 }
 
-/* Waits for the answer: not at all where `awake`, else until the next check on the server. */
+/* Takes the answer. With `awake` it does not wait, else it waits until the next check on the
+ * server. */
 static ssize_t reply_receive(const struct control *control, struct reply_end *end, void *bytes,
                              size_t size, bool awake, uint64_t deadline_ns)
 {
@@ -313,7 +315,8 @@ static gs_status answer_check(const unsigned char *bytes, size_t size, size_t wa
     return fail(message, head.status, "%.*s", (int)CTL_TEXT_MAX, (const char *)bytes + text);
 }
 
-/* The time until which to poll for the answer; 0: sleep at once, as an operator's request may. */
+/* Returns the time until which the thread polls for the answer; 0: it sleeps at once, as for all
+ * operators' requests. */
 static uint64_t awake_until(uint16_t op, uint64_t deadline_ns)
 {
     uint64_t until = clock_ns() + AWAKE_NS;
@@ -323,7 +326,7 @@ static uint64_t awake_until(uint16_t op, uint64_t deadline_ns)
     return until < deadline_ns ? until : deadline_ns;
 }
 
-/* Whether the server's supervisor was killed and replaced, and the request was lost with it. */
+/* Returns whether the answer says that the request was lost with a killed supervisor. */
 static bool answer_again(const unsigned char *bytes, size_t size, uint64_t token)
 {
     struct ctl_header h;
@@ -334,7 +337,7 @@ static bool answer_again(const unsigned char *bytes, size_t size, uint64_t token
     return h.magic == WIRE_MAGIC && h.token == token && h.op == CTL_AGAIN;
 }
 
-/* Asks once. *again: the request is to be asked again. */
+/* Sends the request and receives its answer once. Sets *again if the caller should ask again. */
 static gs_status ask_once(const struct control *control, struct ctl_header *request, uint16_t op,
                           size_t size, void *reply, size_t reply_size, uint64_t deadline_ns,
                           char message[REQUEST_MESSAGE_MAX], bool *again)

@@ -1,7 +1,7 @@
 /*
- * request.h - requests to a server over its control queue: these functions open the queue, check
- * that a server serves it, send, and receive the answer in a reply queue of their own, or by a
- * socket. libgshare and gsctl use them.
+ * request.h - sends requests to a server over its control queue. The functions open the queue,
+ * check that a server serves it, send a request, and receive the answer in a reply queue of their
+ * own, or by a socket. libgshare and gsctl use them.
  *
  * Any thread; several threads may use a struct control at once between open and close. A call
  * blocks no longer than the caller's deadline and no longer than the server lives. The sizes and
@@ -29,15 +29,15 @@ struct control {
     char instance[WIRE_INSTANCE_MAX + 1];
 };
 
-/* Opens the control queue of an instance, "NAME" or "USER:NAME": without USER the server of this
- * process's user, else root's, and nobody else's. GS_ERR_INVALID_VALUE: not an instance name.
- * GS_ERR_NO_SERVER: no server serves the queue. GS_ERR_REFUSED: the queue is not open to this user.
- * GS_ERR_NO_MEMORY, GS_ERR_SYSTEM. */
+/* Opens the control queue of an instance, "NAME" or "USER:NAME": without USER, the server of this
+ * process's user, or else root's. GS_ERR_INVALID_VALUE: not an instance name. GS_ERR_NO_SERVER: no
+ * server serves the queue. GS_ERR_REFUSED: the queue is not open to this user. GS_ERR_NO_MEMORY,
+ * GS_ERR_SYSTEM. */
 gs_status control_open(struct control *control, const char *instance,
                        char message[REQUEST_MESSAGE_MAX]);
 /* Does nothing on a closed control. */
 void control_close(struct control *control);
-/* True while a server serves the queue. One or two system calls. */
+/* Returns true while a server serves the queue. One system call. */
 bool control_served(const struct control *control);
 
 /* Sends a request that has no answer: CTL_CONFIRM, CTL_DETACH (token: the session's cookie). The
@@ -49,10 +49,10 @@ gs_status control_send(const struct control *control, struct ctl_header *request
 
 /* Sends a request and receives its answer of exactly reply_size bytes. This function fills in the
  * request's header and checks the answer's. Returns the answer's own status, or GS_ERR_VERSION,
- * GS_ERR_SERVER_LOST, GS_ERR_TIMEOUT, GS_ERR_PROTOCOL, GS_ERR_NO_MEMORY, GS_ERR_SYSTEM. Where the
- * system's few queues are all in use the answer comes by a socket; GS_ERR_NO_MEMORY: nor did the
- * server find that, and no queue was free by the deadline. *reply is written on GS_OK only. The
- * reply queue is removed on return. */
+ * GS_ERR_SERVER_LOST, GS_ERR_TIMEOUT, GS_ERR_PROTOCOL, GS_ERR_NO_MEMORY, GS_ERR_SYSTEM. If all of
+ * the system's few queues are in use, the answer comes by a socket; GS_ERR_NO_MEMORY then means
+ * that the server could not connect to the socket, and that no queue became free by the deadline.
+ * *reply is written on GS_OK only. The reply queue is removed on return. */
 gs_status control_ask(const struct control *control, struct ctl_header *request, uint16_t op,
                       size_t size, void *reply, size_t reply_size, uint64_t deadline_ns,
                       char message[REQUEST_MESSAGE_MAX]);

@@ -14,8 +14,8 @@
 
 #define SEG_GRANT_WORDS (sizeof(struct seg_grant) / sizeof(uint32_t))
 
-/* sequence: even, and counted by the writer itself, because the tenant could change the sequence in
- * shared memory. */
+/* Writes the grant. `sequence` is even; the writer counts it in its own memory, because the tenant
+ * could change the sequence in shared memory. */
 static inline void seg_grant_write(struct seg_grant *shared, const struct seg_grant *grant,
                                    uint32_t sequence)
 {
@@ -23,14 +23,15 @@ static inline void seg_grant_write(struct seg_grant *shared, const struct seg_gr
     const uint32_t *from = (const uint32_t *)(const void *)grant;
 
     atomic_store_explicit(&to[0], sequence - 1, memory_order_relaxed);
-    /* release, each: a reader that sees one of these words also sees the odd or a later sequence */
+    /* release: a reader that sees one of these words also sees the odd sequence or a later one */
     for (uint32_t i = 1; i < SEG_GRANT_WORDS; i++)
         atomic_store_explicit(&to[i], from[i], memory_order_release);
     /* release: pairs with the reader's first load */
     atomic_store_explicit(&to[0], sequence, memory_order_release);
 }
 
-/* False if the writer was at work. *grant is complete only on true. */
+/* Copies the grant. Returns false if the writer changed it meanwhile; *grant is complete only on
+ * true. */
 static inline bool seg_grant_read(const struct seg_grant *shared, struct seg_grant *grant)
 {
     const _Atomic uint32_t *from = (const _Atomic uint32_t *)(const void *)shared;

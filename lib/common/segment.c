@@ -1,6 +1,6 @@
 /*
  * segment.c - see segment.h. Until a segment is marked for removal it has a key with KEY_PREFIX, by
- * which the next server finds the segments that a killed server left.
+ * which the next server finds the segments that a killed server left behind.
  */
 #include "common/segment.h"
 
@@ -39,7 +39,7 @@ int segments_low(void)
     return (unsigned long)now.used_ids + SEGMENTS_RESERVE >= limits.shmmni;
 }
 
-/* The kernel refuses neither call to the segment's maker. */
+/* Makes `uid` the segment's owner. The segment's maker always has the right to both calls. */
 static int segment_give(int id, uid_t uid)
 {
     struct shmid_ds ds;

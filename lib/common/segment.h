@@ -15,22 +15,27 @@
  * success the caller detaches *memory by shmdt. */
 int segment_make(size_t size, mode_t mode, uid_t uid, int *id, void **memory);
 
-/* The same without the mark: the segment outlives its last process until segment_mark, and the next
- * server removes it if that never comes. */
+/* Makes a segment as segment_make does, but does not mark it for removal: the segment outlives the
+ * last process until segment_mark. If the server is killed before that, the next server removes the
+ * segment. */
 int segment_begin(size_t size, mode_t mode, uid_t uid, int *id, void **memory);
-/* Attaches a segment of that size for this process, and for none that it forks: a fork would count
- * as an attachment and leave its pid as the last one's. NULL, and errno: it cannot be; EINVAL also:
- * it is of another size, since the id may have become another's. */
+/* Attaches a segment of `size` bytes in this process but not in processes that it forks: a forked
+ * process would count as an attachment, and its pid would be recorded as the last to attach.
+ * Returns NULL and sets errno on failure; EINVAL also means that the segment has another size,
+ * which happens when the id has been reused. */
 void *segment_attach(int id, size_t size);
-/* Has a fork leave out a segment that is attached, which it detaches if it fails. 0 or -errno. */
+/* Keeps an attached segment out of forked processes. Returns 0, or detaches the segment and returns
+ * -errno. */
 int segment_keep_from_forks(void *memory, size_t size);
-/* Marks a segment for removal. Harmless on one that is. */
+/* Marks a segment for removal. Harmless if it is marked already. */
 void segment_mark(int id);
 
-/* True where so few System V segments can still be made that those of the operator's own matter. */
+/* Returns 1 if the system can make only few more System V segments, so that the rest should be left
+ * to the operator; 0 if there are enough or the kernel does not tell. */
 int segments_low(void);
 
-/* True for the key of a segment whose maker was killed before it marked the segment for removal. */
+/* Returns whether the key is one that segment_begin gives. A segment that has it after its maker's
+ * end was never marked for removal. */
 int segment_key_ours(key_t key);
 
 #endif

@@ -76,7 +76,7 @@ const struct setting_field *setting_find(const char *name)
     return NULL;
 }
 
-/* The index of a name; count if there is none. */
+/* Returns the index of a name; count if there is none. */
 static uint32_t name_find(const char *const names[], uint32_t count, const char *name)
 {
     uint32_t i = 0;
@@ -133,7 +133,7 @@ static bool number_parse(uint64_t *number, const char *text, uint64_t max, bool 
     return true;
 }
 
-/* Digits, and a fraction of any length, which is rounded to hundredths. */
+/* Reads digits and a fraction of any length, and rounds the value to hundredths. */
 static bool percent_parse(uint64_t *hundredths, const char *text)
 {
     char *end;
@@ -194,7 +194,7 @@ bool setting_parse(struct ctl_settings *settings, const struct setting_field *fi
     return true;
 }
 
-/* The bytes of a field in ctl_settings. */
+/* Returns the size of a field in ctl_settings. */
 static size_t field_size(const struct setting_field *field)
 {
     if (field->kind == SETTING_MASK)

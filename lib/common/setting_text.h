@@ -24,7 +24,7 @@
 #define SETTING_COMPILE_MAX      6400u
 #define SETTING_KERNEL_LIMIT_MAX 86400000u /* ms */
 
-/* The lower of two limits, of which 0 is none. */
+/* Returns the lower of two limits; 0 means no limit. */
 static inline uint64_t limit_lower(uint64_t a, uint64_t b)
 {
     return a && (b == 0 || a < b) ? a : b;
@@ -43,36 +43,37 @@ struct setting_field {
         SETTING_CLASS
     } kind;
     size_t offset;     /* in ctl_settings */
-    uint64_t min, max; /* on any device; of all kinds but SETTING_MASK */
+    uint64_t min, max; /* the range on any device; unused by SETTING_MASK */
 };
-/* All fields, in the order of their bits. */
+/* All fields, in the order in which they are printed. */
 extern const struct setting_field setting_fields[];
 extern const size_t setting_field_count;
 
-/* The field of that name; NULL if there is none. */
+/* Returns the field of that name, or NULL. */
 const struct setting_field *setting_find(const char *name);
-/* Reads a field's value and marks the field as set. False: `value` is not of the field's kind, and
- * nothing has changed. The server checks the range. */
+/* Reads a field's value and marks the field as set. Returns false, and changes nothing, if `value`
+ * is not of the field's kind. The server checks the range. */
 bool setting_parse(struct ctl_settings *settings, const struct setting_field *field,
                    const char *value);
-/* The value of a field that is no SETTING_MASK. */
+/* Returns the value of a field that is no SETTING_MASK. */
 uint64_t setting_number(const struct ctl_settings *settings, const struct setting_field *field);
-/* Copies the value, not whether it is set. */
+/* Copies the field's value, but not the bit that marks it as set. */
 void setting_copy(struct ctl_settings *to, const struct setting_field *field,
                   const struct ctl_settings *from);
-/* True if the field's value is in the range of any device. */
+/* Returns true if the field's value is within the field's range. */
 bool setting_possible(const struct ctl_settings *settings, const struct setting_field *field);
 /* Writes the value in the form that setting_parse reads. Returns out. */
 const char *setting_print(char out[SETTING_TEXT_MAX], const struct ctl_settings *settings,
                           const struct setting_field *field);
 
-/* "exact", "uniform", "half" or "weighted"; NULL for an unknown mode. */
+/* Returns "exact", "uniform", "half" or "weighted"; NULL for an unknown mode. */
 const char *provision_name(uint32_t mode);
-/* The mode of that name; CTL_PROVISION_MODES if there is none. */
+/* Returns the mode of that name; CTL_PROVISION_MODES if there is none. */
 uint32_t provision_find(const char *name);
-/* "default", "user", "device", "reservation", "session" or "class"; "?" for an unknown target. */
+/* Returns "default", "user", "device", "reservation", "session" or "class"; "?" for an unknown
+ * target. */
 const char *target_name(uint32_t target);
-/* "normal", "latency" or "best-effort"; "?" for an unknown class. */
+/* Returns "normal", "latency" or "best-effort"; "?" for an unknown class. */
 const char *class_name(uint32_t cls);
 
 #endif

@@ -40,8 +40,8 @@ const char *size_rounded(char out[SIZE_TEXT_MAX], uint64_t bytes)
     return out;
 }
 
-/* A figure of more than four digits is as hard to read in a larger unit as in bytes; and what is
- * beyond any memory is a mistake, whose digits are looked for. */
+/* A figure of more than four digits is as hard to read in a larger unit as in bytes. A size beyond
+ * any memory is a mistake, and its digits help to find it. */
 const char *size_exact(char out[SIZE_TEXT_MAX], uint64_t bytes)
 {
     static const char *const units[] = {"bytes", "KiB", "MiB", "GiB"};

@@ -1,4 +1,4 @@
-/* size_text.h - sizes of memory, and other figures, in the few digits that people read. Pure; any
+/* size_text.h - prints sizes of memory, and other figures, in a few digits for people. Pure; any
  * thread. */
 #ifndef GS_COMMON_SIZE_TEXT_H
 #define GS_COMMON_SIZE_TEXT_H
@@ -8,16 +8,16 @@
 
 #define SIZE_TEXT_MAX 40
 
-/* Writes three significant digits and a unit: the last one of `units` of which there is one, where
- * each is `step` of the one before. */
+/* Writes three significant digits and a unit: the largest of `units` of which the value has at
+ * least one. Each unit is `step` times the unit before. */
 void scaled_print(char *out, size_t size, uint64_t value, unsigned step, const char *const units[],
                   unsigned unit_count);
 
-/* Each returns out. Rounded: "512 B", "1.5 MiB". */
+/* Writes the size rounded: "512 B", "1.5 MiB". This function and the next two return out. */
 const char *size_rounded(char out[SIZE_TEXT_MAX], uint64_t bytes);
-/* Exact, for messages: "8 MiB", "192 bytes", "2097153 bytes (2.0 MiB)". */
+/* Writes the exact size for messages: "8 MiB", "192 bytes", "2097153 bytes (2.0 MiB)". */
 const char *size_exact(char out[SIZE_TEXT_MAX], uint64_t bytes);
-/* Exact, as options and files take it: "8M", "192". */
+/* Writes the exact size as options and files take it: "8M", "192". */
 const char *size_option(char out[SIZE_TEXT_MAX], uint64_t bytes);
 
 #endif

@@ -11,7 +11,7 @@
 
 #define SM_GROUPS_MAX 256u /* a group's number fits a byte */
 
-/* True if the mask has all SMs or none of each group, and none beyond the device. */
+/* Returns true if the mask has all SMs or none of each group, and none beyond the device. */
 static inline bool sm_groups_whole(const struct sm_mask *mask, const uint8_t *group, uint32_t sms)
 {
     bool in[SM_GROUPS_MAX] = {false}, out[SM_GROUPS_MAX] = {false};
@@ -29,7 +29,8 @@ static inline bool sm_groups_whole(const struct sm_mask *mask, const uint8_t *gr
     return true;
 }
 
-/* For messages: the first group of which the mask has only a part; empty if there is none. */
+/* Returns, for messages, the first group of which the mask has only a part; empty if there is
+ * none. */
 static inline struct sm_mask sm_groups_torn(const struct sm_mask *mask, const uint8_t *group,
                                             uint32_t sms)
 {
@@ -48,8 +49,8 @@ static inline struct sm_mask sm_groups_torn(const struct sm_mask *mask, const ui
     return torn;
 }
 
-/* The first groups of `of`, in the order of their lowest SMs, that together have at least `wanted`
- * SMs; all of `of` if it has fewer. `of` consists of whole groups. */
+/* Returns the first groups of `of`, in the order of their lowest SMs, that together have at least
+ * `wanted` SMs; all of `of` if it has fewer. `of` consists of whole groups. */
 static inline struct sm_mask sm_groups_first(const struct sm_mask *of, uint32_t wanted,
                                              const uint8_t *group, uint32_t sms)
 {
@@ -72,9 +73,9 @@ static inline struct sm_mask sm_groups_first(const struct sm_mask *of, uint32_t 
     return first;
 }
 
-#define SM_HUNDREDTHS 10000u /* of a percent: all SMs */
+#define SM_HUNDREDTHS 10000u /* all SMs, in hundredths of a percent */
 
-/* The SMs of `hundredths` of a percent of the device, not yet rounded up to whole groups. */
+/* Returns how many SMs `hundredths` of a percent of the device are, not rounded to whole groups. */
 static inline uint32_t sm_count_of_hundredths(uint32_t sms, uint32_t hundredths)
 {
     return (uint32_t)(((uint64_t)sms * hundredths + SM_HUNDREDTHS - 1) / SM_HUNDREDTHS);
@@ -85,11 +86,12 @@ static inline uint32_t sm_count_of_percentage(uint32_t sms, uint32_t percentage)
     return sm_count_of_hundredths(sms, 100 * percentage);
 }
 
-/* The reverse, for gs_get_exec_affinity: the lowest percentage that means `count` SMs where SMs
- * come in groups of `group` (0: singly). All SMs are 100 percent. */
+/* Returns, for gs_get_exec_affinity, the lowest percentage that means `count` SMs where SMs come in
+ * groups of `group` (0: singly). All SMs are 100 percent. */
 static inline uint32_t sm_percentage_of_count(uint32_t sms, uint32_t count, uint32_t group)
 {
-    uint32_t below = count > group ? count - (group ? group : 1) : 0; /* SMs of one group fewer */
+    uint32_t below = count > group ? count - (group ? group : 1) : 0; /* the SMs of one group
+                                                                         less */
 
     if (count >= sms)
         return sms ? 100 : 0;

@@ -31,7 +31,7 @@ const char *sm_mask_print(char *out, size_t size, const struct sm_mask *mask)
     return out;
 }
 
-/* Reads one SM's number and returns its end; NULL if there is none at *text. */
+/* Reads one SM's number and returns its end; NULL if `text` does not begin with one. */
 static const char *number_parse(uint32_t *number, const char *text)
 {
     char *end;

@@ -28,7 +28,7 @@ static inline void sm_mask_set(struct sm_mask *mask, uint32_t sm)
     mask->word[sm / 64] |= UINT64_C(1) << sm % 64;
 }
 
-/* SMs 0 to count - 1. */
+/* Returns the set of SMs 0 to count - 1. */
 static inline struct sm_mask sm_mask_first(uint32_t count)
 {
     struct sm_mask mask = {{0}};
@@ -57,7 +57,7 @@ static inline struct sm_mask sm_mask_or(struct sm_mask a, struct sm_mask b)
     return a;
 }
 
-/* The SMs of a that are not in b. */
+/* Returns the SMs of a that are not in b. */
 static inline struct sm_mask sm_mask_minus(struct sm_mask a, struct sm_mask b)
 {
     for (unsigned i = 0; i < GS_SM_MASK_WORDS; i++)
@@ -83,7 +83,7 @@ static inline bool sm_mask_meets(const struct sm_mask *a, const struct sm_mask *
     return any != 0;
 }
 
-/* True if b contains all of a. */
+/* Returns true if b contains all of a. */
 static inline bool sm_mask_within(const struct sm_mask *a, const struct sm_mask *b)
 {
     uint64_t outside = 0;
@@ -112,7 +112,7 @@ static inline uint32_t sm_mask_count(const struct sm_mask *mask)
 const char *sm_mask_print(char *out, size_t size, const struct sm_mask *mask);
 /* Bytes that hold any text of sm_mask_print. */
 #define SM_MASK_TEXT_MAX 1280u
-/* Reads such a list. False: the text is no list, or names an SM from SM_MASK_SMS on. */
+/* Reads such a list. Returns false if the text is no list or names an SM from SM_MASK_SMS on. */
 bool sm_mask_parse(struct sm_mask *mask, const char *text);
 
 #endif

@@ -35,7 +35,8 @@ bool trace_ring_take(struct trace_ring *ring, uint64_t *next, struct trace_event
             const _Atomic uint64_t *slot = ring->word[*next & MASK];
             for (uint32_t i = 0; i < TRACE_WORDS; i++)
                 word[i] = atomic_load_explicit(&slot[i], memory_order_acquire);
-            /* After the acquire loads: where one of them found a later event, so does this. */
+            /* The acquire loads come first: if one of them found a word of a later event, this load
+             * finds that event's head. */
             head = atomic_load_explicit(&ring->head, memory_order_relaxed);
         }
         if (head - *next < TRACE_EVENTS) {

@@ -1,15 +1,5 @@
 /*
- * trace.h - the trace segment: what tenants submit, what the device does and what becomes of
- * sessions, as `gsctl trace` reads it while it happens.
- *
- * The segment is a System V segment that the supervisor makes for one reader, who owns it. It has
- * one ring for the supervisor and one for each lane of the device's worker; each ring has one
- * producer. A ring keeps the last TRACE_EVENTS events: the producer never waits and never reads
- * what a reader may have written, but for the head, which it masks. A reader that was too slow
- * learns how many events it has missed. A worker that takes over goes on where the lost one
- * has stopped.
- *
- * All times are clock_ns(), of one machine.
+ * All times are clock_ns() of one machine.
  */
 #ifndef GS_COMMON_TRACE_H
 #define GS_COMMON_TRACE_H
@@ -26,17 +16,17 @@
 #define TRACE_TEXT   64u
 
 enum trace_kind {
-    /* The supervisor's. begin_ns and end_ns are equal, but for TRACE_TAKEOVER. */
+    /* Events of the supervisor. begin_ns and end_ns are equal, except in TRACE_TAKEOVER. */
     TRACE_PRESENT = 1,  /* a session that was attached when the trace began */
     TRACE_ATTACHED = 2, /* u.session; text: the name */
     TRACE_DETACHED = 3,
     TRACE_GRANTED = 4,  /* u.session; mask: the SMs, all zero for the whole device */
-    TRACE_LOST = 5,     /* the worker was lost. session: who is to blame, or 0; text: why */
+    TRACE_LOST = 5,     /* the worker was lost. session: the one to blame, or 0; text: the reason */
     TRACE_TAKEOVER = 6, /* from the loss until the next worker had the sessions */
-    /* The worker's. Of all, u.work; `work` is a REC_ number (wire_record.h). */
+    /* Events of the worker, with u.work unless noted; `work` is a REC_ number (wire_record.h). */
     TRACE_FETCHED = 7, /* a record: begin_ns: the lane fetched it; text: the kernel */
-    TRACE_ISSUED = 8,  /* a driver call, and what it gave the device; text: the kernel */
-    TRACE_ENDED = 9,   /* a fence: what was issued for it ran from begin_ns to end_ns */
+    TRACE_ISSUED = 8,  /* a driver call and the work that it gave the device; text: the kernel */
+    TRACE_ENDED = 9,   /* a fence: the work issued with it ran from begin_ns to end_ns */
     TRACE_WORKER = 10  /* a worker writes from now on; u.session.pid */
 };
 
@@ -54,7 +44,7 @@ struct trace_event {
             uint32_t stream;
             uint32_t fence;     /* ISSUED, ENDED: which fence of the stream; 24 bits */
             uint32_t count;     /* ISSUED: launches */
-            uint32_t sms;       /* ISSUED launch: on which it may run */
+            uint32_t sms;       /* ISSUED launch: the number of SMs on which it may run */
             uint32_t partition; /* ISSUED: its number; 0: the whole device */
         } work;
         struct {
@@ -83,10 +73,11 @@ struct trace_segment {
     struct trace_ring ring[TRACE_RINGS];
 };
 
-/* Writes an event. The ring's one producer; never waits. */
+/* Writes an event. Only the ring's one producer calls this; it never waits. */
 void trace_ring_put(struct trace_ring *ring, const struct trace_event *event);
-/* Takes event number *next, or the oldest that there still is, and advances *next behind it; false:
- * there is none. *lost grows by the events that were overwritten before. Reader. */
+/* Takes event number *next, or the oldest event left if that is overwritten, and advances *next
+ * behind it. Returns false if there is none. *lost grows by the number of events that were
+ * overwritten unread. Only the ring's reader calls this. */
 bool trace_ring_take(struct trace_ring *ring, uint64_t *next, struct trace_event *event,
                      uint64_t *lost);
 

@@ -5,11 +5,11 @@
 
 #include "common/ring.h"
 
-/* The most records of a session that are counted: a tenant can fill all its rings, and the
- * supervisor counts for each session that a fault ends. */
+/* The most records of a session that are counted. A tenant can fill all its rings, and the
+ * supervisor must not spend long on each session that a fault ends. */
 #define RECORDS_MAX 16384u
 
-/* A record, as far as its kind is of interest here. */
+/* The kinds of record whose members are read here. */
 union record {
     struct rec_header h;
     struct rec_launch launch;
@@ -18,7 +18,8 @@ union record {
     struct rec_box box;
 };
 
-/* Copies the record at the position. Returns its size; 0: there is none, or it makes no sense. */
+/* Copies the record at the position. Returns its size, or 0 if there is no record or an invalid
+ * one. */
 static uint32_t record_at(const unsigned char *segment, uint32_t stream, uint64_t position,
                           uint64_t to, union record *record)
 {

@@ -1,9 +1,11 @@
 /*
- * unfinished.h - what a session's rings hold that is not known to be complete: what a fault drops,
- * or leaves in doubt whether it ran. Supervisor and worker tell the session's owner and the log.
+ * unfinished.h - counts the records in a session's rings that are not known to be complete. After a
+ * fault these records have not run, or may have run. Supervisor and worker report the counts to the
+ * session's owner and in the log.
  *
- * Trust: the segment is the tenant's, so each record is copied, then checked, and nonsense ends
- * the walk. What the records say is the tenant's own account of its work. Any thread.
+ * Trust: the tenant can write the segment, so each record is copied and then checked, and an
+ * invalid record ends the walk. The contents of the records remain the tenant's own claim about its
+ * work. Any thread.
  */
 #ifndef GS_COMMON_UNFINISHED_H
 #define GS_COMMON_UNFINISHED_H
@@ -13,15 +15,16 @@
 
 #include "common/wire_record.h"
 
-/* Sets what is lost: the records of all streams from their completion words to their tails. */
+/* Adds to the fault's lost_ members the records of all streams between completion word and tail. */
 void unfinished_tell(const unsigned char *segment, struct seg_fault *fault);
 
-/* The REC_LAUNCH records of a stream between two positions. */
+/* Returns the number of a stream's REC_LAUNCH records between two positions. */
 uint64_t unfinished_launches(const unsigned char *segment, uint32_t stream, uint64_t from,
                              uint64_t to);
 
-/* Moves the position on to the first record between it and `to` that can fault, past copies, fills,
- * events and waits, and copies its head. Returns false where that is no launch of one kernel. */
+/* Moves *position to the first record before `to` that can fault, past copies, fills, events and
+ * waits, and copies that record's head to *launch. Returns false if there is none, or if it is not
+ * a REC_LAUNCH. */
 bool unfinished_first_launch(const unsigned char *segment, uint32_t stream, uint64_t *position,
                              uint64_t to, struct rec_launch *launch);
 

@@ -12,7 +12,7 @@
 
 #define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
 
-/* The next multiple of `to` from the value on. */
+/* Returns the smallest multiple of `to` that is not less than the value. */
 static inline uint64_t round_up(uint64_t value, uint64_t to)
 {
     return (value + to - 1) / to * to;

@@ -17,19 +17,20 @@
 #define WIRE_MAGIC   0x52485347u /* "GSHR" */
 
 /* ---- Names ------------------------------------------------------------------------------------
- * /gshare.UID.INSTANCE            control queue; the supervisor holds a read lock on it while alive
+ * /gshare.UID.INSTANCE            control queue; the server holds a read lock on it while it lives
  * /gshare.UID.INSTANCE.lock       mode 0600: who holds flock(LOCK_EX) on it serves the instance
  * /gshare.UID.INSTANCE.bell.N     doorbell of device N's worker
  * /gshare.UID.INSTANCE.r.NAME     a client's reply queue, NAME = 16 hex digits, a hash of its token
- * UID is the server's user. A queue of that name that belongs to somebody else is nobody's server.
- * Where a reply queue cannot be made, a socket in the abstract namespace has its name.
+ * UID is the server's user. Clients ignore a queue of that name that another user owns. A client
+ * that cannot make a reply queue makes a socket of the same name in the abstract namespace.
  */
 #define WIRE_INSTANCE_MAX 31u
 #define WIRE_NAME_MAX     80u /* bytes for any of the queue names above, with its NUL */
-#define WIRE_BELL_MAX     64u /* the same for a doorbell's */
+#define WIRE_BELL_MAX     64u /* bytes for a doorbell queue's name */
 
 /* ---- The device -------------------------------------------------------------------------------
- * Its attributes by their number in CUdevice_attribute, of which CUDA 13 has 147. */
+ * A device's attributes are indexed by their number in CUdevice_attribute, of which CUDA 13 has
+ * 147. */
 #define WIRE_ATTRIBUTES 160u
 
 /* ---- Quality of service --------------------------------------------------------------------- */
@@ -43,8 +44,8 @@ struct wire_qos {
     uint32_t sm_count;
     uint32_t percentage;
     uint32_t exclusive;
-    uint32_t environment; /* of a session's: what variables have lowered, as bits of enum ctl_field;
-                             told, never relied on. Of a launch's: 0 */
+    uint32_t environment; /* of a session: the fields that environment variables lowered, as bits
+                             of enum ctl_field, for information only; of a launch: 0 */
     uint64_t deadline_ns;
     uint64_t sm_mask[GS_SM_MASK_WORDS];
 };

@@ -13,11 +13,11 @@
 /* ---- Control queue ----------------------------------------------------------------------------
  * Each request is one message of at most CTL_MESSAGE_MAX bytes that begins with a ctl_header. */
 #define CTL_MESSAGE_MAX    256u
-/* Requests have the highest priority that there is: anybody can write to the queue, and whoever
- * fills it with messages of a higher one would go before all others. */
+/* Requests have the highest priority that there is: anybody who may write to the queue could
+ * otherwise fill it with messages of a higher priority, which would be served before all others. */
 #define CTL_QUEUE_PRIORITY (MQ_PRIO_MAX - 1u)
-/* Message size of an administrator's reply queue, the kernel's default limit
- * (fs.mqueue.msgsize_max). Answers to attach fit CTL_MESSAGE_MAX. */
+/* Message size of a reply queue for administrators' requests: the kernel's default limit
+ * (fs.mqueue.msgsize_max). The answer to an attach fits CTL_MESSAGE_MAX. */
 #define CTL_REPLY_MAX      8192u
 #define CTL_QUEUE_DEPTH    10u /* the kernel's default limit, fs.mqueue.msg_max */
 
@@ -35,14 +35,15 @@ enum ctl_op {
     CTL_SET = 9,  /* ctl_set -> ctl_done_reply, once all workers apply it. Only the server's owner
                      and root may send this and the requests below, except CTL_GET */
     CTL_GET = 10, /* ctl_admin -> ctl_get_reply, page by page; any user may send it, and sees
-                     its own */
+                     only their own rows */
     CTL_RESERVE = 11,   /* ctl_reserve -> ctl_done_reply */
     CTL_RELEASE = 12,   /* ctl_reserve, only the name counts -> ctl_done_reply */
     CTL_PROVISION = 13, /* ctl_provision -> ctl_done_reply */
     CTL_KILL = 14,      /* ctl_kill -> ctl_kill_reply, at once */
     CTL_RESTART = 15,   /* ctl_restart -> ctl_done_reply, once the next worker has the sessions */
     CTL_EXPLAIN = 16, /* ctl_admin, cursor: a session -> ctl_explain_reply; any user may send it */
-    CTL_AGAIN = 17,   /* an answer to any request: it was lost with a supervisor; ask again */
+    CTL_AGAIN = 17,   /* an answer to any request, which was lost with a killed supervisor: ask
+                         again */
     CTL_TRACE = 18,   /* ctl_trace -> ctl_trace_reply; any user may send it */
     CTL_LOG = 19,     /* ctl_admin -> ctl_log_reply */
     CTL_DRAIN = 20    /* ctl_drain -> ctl_done_reply */
@@ -106,22 +107,24 @@ struct ctl_admin { /* CTL_STATUS, CTL_PS, CTL_QUIT */
     uint32_t timeout_s; /* QUIT: tenants have this long to detach */
     uint32_t reserved;
 };
-#define CTL_QUIT_PATIENT UINT32_MAX /* as timeout_s: all the time that they like */
+#define CTL_QUIT_PATIENT UINT32_MAX /* timeout_s without a limit */
 
-/* Why another worker has taken a device's work over. */
+/* Reasons why another worker took a device's work over. */
 enum ctl_takeover {
     CTL_TAKEOVER_FAULT = 0,    /* a fault lost the context */
-    CTL_TAKEOVER_EVICTION = 1, /* work that did not end was ended */
-    CTL_TAKEOVER_WORKER = 2,   /* the process was killed, or did not answer, or made no sense */
+    CTL_TAKEOVER_EVICTION = 1, /* the work of one session did not end, and was evicted */
+    CTL_TAKEOVER_WORKER = 2,   /* the worker was killed, did not answer, or sent an invalid
+                                  message */
     CTL_TAKEOVER_RESTART = 3,  /* CTL_RESTART */
-    /* its driver keeps memory, of sets of SMs or a raised stack, and it had no session */
+    /* the worker's driver kept memory for partitions or for a raised stack, and it had no
+     * session */
     CTL_TAKEOVER_RECYCLING = 4,
     CTL_TAKEOVERS = 5
 };
 
 /* The faults and evictions that sessions of one user caused. */
 struct ctl_blamed {
-    uint32_t uid; /* the last one: CTL_OTHERS, of all for whom there was no place */
+    uint32_t uid; /* the last entry: CTL_OTHERS, for all users that did not fit */
     uint32_t count;
 };
 #define CTL_BLAMED 8u
@@ -166,12 +169,14 @@ struct ctl_status_reply {
     uint64_t sessions_total; /* attached since the start */
     uint32_t tenants;
     uint32_t tenants_max;
-    char message[128]; /* why it was refused; else what is to be said of a server that is to end */
+    char message[128]; /* why the request was refused; else a notice if the server is about to
+                          end */
     uint64_t refusals[CTL_STATUSES]; /* attaches that were refused, by gs_status */
     struct ctl_device device[8];
 };
 
-/* A histogram of times (histogram.h): each counts in one bucket; and the sum of all times. */
+/* A histogram of times (histogram.h): each time counts in one bucket; sum_ns is the sum of all
+ * times. */
 struct ctl_histogram {
     uint64_t count[HISTOGRAM_BUCKETS];
     uint64_t sum_ns;
@@ -184,7 +189,7 @@ struct ctl_tenant {
     int32_t device;
     int32_t priority;
     uint64_t memory_used;
-    uint64_t memory_limit; /* its own, or its user's where that is less; 0: none */
+    uint64_t memory_limit; /* the session's limit, or its user's if that is lower; 0: none */
     uint64_t launches;
     uint64_t copies;
     uint64_t copied_bytes;
@@ -198,10 +203,11 @@ struct ctl_tenant {
     uint32_t state;  /* enum ctl_tenant_state */
     uint32_t fenced; /* gs_fence, 0: not */
     char name[32];
-    uint64_t sm_ns;  /* time on the device, each moment by the number of SMs that were taken */
-    uint64_t strays; /* accesses outside of its memory, of a session whose fence reports them */
-    uint64_t depth;  /* launches and recorded graphs that the device has and has not finished */
-    uint64_t driver_memory; /* what the driver takes of the device's memory beside memory_used */
+    uint64_t sm_ns;  /* gpu_ns, each moment times the number of SMs in use */
+    uint64_t strays; /* accesses outside of its memory, if the session's fence reports them */
+    uint64_t depth;  /* launches and recorded graphs issued to the device and not finished */
+    uint64_t driver_memory; /* device memory that the driver itself takes for the session, beside
+                               memory_used */
     /* Times of launches and recorded graphs since the worker saw their records. */
     struct ctl_histogram wait, /* until their issue to the device */
         latency;               /* until their end */
@@ -213,7 +219,8 @@ enum ctl_tenant_state {
     CTL_TENANT_ATTACHING = 1, /* its gs_attach has no answer yet */
     CTL_TENANT_ENDING = 2,    /* it has detached or died, and the device finishes its work */
     CTL_TENANT_LOST = 3,      /* its device's worker was lost; its process still lives */
-    CTL_TENANT_RESUMING = 4   /* its device's worker was lost, and the next one takes it up */
+    CTL_TENANT_RESUMING = 4   /* its device's worker was lost, and the next worker is taking the
+                                 session up */
 };
 
 struct ctl_ps_reply {
@@ -234,9 +241,9 @@ struct ctl_quit_reply {
     char message[128];
 };
 
-/* The operator's settings. They limit a session: it gets the tightest of the default's, its user's
- * and its own settings and of its own request, but that a class or a priority of its own settings
- * stands in the place of its request. */
+/* The operator's settings. They limit a session: it gets the tightest of the settings of the
+ * default, of its user and of the session, and of its own request. The exception is a class or
+ * priority set for the session itself, which replaces the request's. */
 enum ctl_field {
     CTL_PERCENTAGE = 1u << 0,   /* of the device's SMs: 0.01 to 100 */
     CTL_SMS = 1u << 1,          /* number of SMs, rounded up to whole groups */
@@ -252,12 +259,13 @@ enum ctl_field {
     CTL_USER_SESSIONS = 1u << 11, /* sessions that a user may have */
     CTL_USER_HOSTS = 1u << 12,    /* host blocks that all sessions of a user may have */
     CTL_USER_PIECES = 1u << 13,   /* pieces of a user's device memory that the vault keeps */
-    CTL_TRUST = 1u << 14,         /* of a user: 1: fence policy auto does not fence the sessions */
+    CTL_TRUST = 1u << 14,         /* of a user: 1: the fence policy auto does not fence the
+                                     user's sessions */
     CTL_KERNEL_LIMIT = 1u << 15,  /* how long a kernel may run */
     CTL_USER_HOST_MEM = 1u << 16, /* bytes of host memory that all sessions of a user may have */
     CTL_USER_SETS = 1u << 17,     /* sets of SMs that the sessions of a user may ask for */
-    /* bytes of device memory that the driver takes for the sessions of a user beside what they
-     * allocate */
+    /* bytes of device memory that the driver itself takes for the sessions of a user, beside what
+     * they allocate */
     CTL_USER_DRIVER_MEM = 1u << 18,
     CTL_USER_COMPILE = 1u << 19, /* percent of a CPU that compiling for a user's sessions takes */
     CTL_USER_FIELDS = CTL_USER_MEM | CTL_USER_SESSIONS | CTL_USER_HOSTS | CTL_USER_PIECES |
@@ -266,7 +274,7 @@ enum ctl_field {
 };
 
 struct ctl_settings {
-    uint32_t fields;     /* the members that count: bits of enum ctl_field */
+    uint32_t fields;     /* the members that are set: bits of enum ctl_field */
     uint32_t hundredths; /* of a percent of the device's SMs: up to SM_HUNDREDTHS */
     uint32_t sms;
     uint32_t exclusive;
@@ -293,12 +301,13 @@ enum ctl_target {
     CTL_DEFAULT = 0,     /* all sessions */
     CTL_USER = 1,        /* id: uid, or CTL_OTHERS */
     CTL_DEVICE = 2,      /* id: index */
-    CTL_RESERVATION = 3, /* of CTL_GET only */
+    CTL_RESERVATION = 3, /* in answers to CTL_GET only */
     CTL_TENANT = 4,      /* id: session id */
-    CTL_SESSIONS_OF = 5  /* id: gs_class; of the policy file only */
+    CTL_SESSIONS_OF = 5  /* id: gs_class; from the policy file only */
 };
 
-/* In the place of a uid: users besides root and the server's own, where nothing is set for them. */
+/* Stands for a uid: all users except root and the server's own who have no settings of their
+ * own. */
 #define CTL_OTHERS UINT32_MAX
 
 struct ctl_set {
@@ -326,11 +335,11 @@ enum ctl_kill_target {
 struct ctl_kill {
     struct ctl_header h;
     uint32_t target;   /* enum ctl_kill_target */
-    uint32_t grace_ms; /* what runs may end within that time */
+    uint32_t grace_ms; /* running work may end within this time */
     uint64_t id;
 };
 
-/* The sessions are being ended; CTL_PS shows when they have. */
+/* The server has begun to end the sessions; CTL_PS shows when they are gone. */
 struct ctl_kill_reply {
     struct ctl_header h;
     int32_t status;
@@ -338,14 +347,14 @@ struct ctl_kill_reply {
     char message[128];
 };
 
-/* Another worker for a device. */
+/* Asks for another worker for a device. */
 struct ctl_restart {
     struct ctl_header h;
     int32_t device;
-    uint32_t force; /* 1: also if sessions end, because the next worker cannot take them up */
+    uint32_t force; /* 1: even if sessions end because the next worker cannot take them up */
 };
 
-/* Whether devices take new sessions. */
+/* Sets whether devices take new sessions. */
 struct ctl_drain {
     struct ctl_header h;
     int32_t device; /* -1: all */
@@ -354,7 +363,7 @@ struct ctl_drain {
 
 enum ctl_trace_action {
     CTL_TRACE_BEGIN = 0,
-    CTL_TRACE_KEEP = 1, /* a trace ends by itself when this does not come every second or so */
+    CTL_TRACE_KEEP = 1, /* sent about once a second; without it the trace ends by itself */
     CTL_TRACE_END = 2
 };
 
@@ -387,7 +396,7 @@ struct ctl_log_reply {
     int32_t status;
     uint32_t destination; /* enum ctl_log_destination */
     char message[128];
-    char path[CTL_PATH_MAX]; /* as the server sees it */
+    char path[CTL_PATH_MAX]; /* in the server's file system */
 };
 
 enum ctl_provision_mode {
@@ -419,11 +428,11 @@ struct ctl_row {
     uint64_t mem_limit;
     uint64_t user_mem_limit;
     uint64_t sm_mask[GS_SM_MASK_WORDS];
-    struct ctl_settings set; /* the operator's settings for this row alone */
+    struct ctl_settings set; /* the operator's settings of this row itself */
     uint32_t unfit;          /* fields of `set` that do not fit one of the server's devices */
     uint32_t state;       /* session: enum ctl_tenant_state; reservation: ctl_reservation_state */
     char name[32];        /* of a session or a reservation */
-    char reservation[32]; /* whose SMs the session runs on */
+    char reservation[32]; /* the reservation whose SMs the session runs on */
 };
 #define CTL_GET_ROWS 11u
 
@@ -449,20 +458,24 @@ struct ctl_get_reply {
     struct ctl_row row[CTL_GET_ROWS];
 };
 
-/* Who says what a session may have, in the order in which `set` of an explanation has them. */
+/* The sources of a session's settings, in the order of ctl_explain_reply.set. */
 enum ctl_source {
     CTL_SOURCE_DEFAULT = 0, /* gsctl set --default */
     CTL_SOURCE_DEFAULT_FILE =
         1,                    /* [default] of the policy file; counts where --default is not set */
     CTL_SOURCE_USER = 2,      /* gsctl set --user */
-    CTL_SOURCE_USER_FILE = 3, /* [user] or [group] of the policy file; as with the default */
-    CTL_SOURCE_OTHERS = 4,    /* what holds for other users where their own have nothing */
+    CTL_SOURCE_USER_FILE = 3, /* [user] or [group] of the policy file; used for fields that
+                                 --user does not set */
+    CTL_SOURCE_OTHERS = 4,    /* settings of CTL_OTHERS; used for fields that the user's own do
+                                 not set */
     CTL_SOURCE_SESSION = 5,   /* gsctl set SESSION */
-    CTL_SOURCE_MPS = 6, /* MPS's variables of gshared; where nothing else is set for everybody */
+    CTL_SOURCE_MPS = 6, /* MPS's variables in gshared's environment; used for fields that nothing
+                           else sets for all sessions */
     CTL_SOURCES = 7
 };
 
-/* What one session may have, and who says so. Fields that do not count are not in `set`. */
+/* What one session may have, and which sources say so. `set` has only the fields that take
+ * effect. */
 struct ctl_explain_reply {
     struct ctl_header h;
     int32_t status;
@@ -537,7 +550,7 @@ struct ctl_answer {
 };
 #define CTL_TEXT_MAX 128u
 
-/* How long the refusal of a request is, and at which offset it has its message. */
+/* The size of a request's refusal and the offset of its message. */
 struct ctl_refusal {
     size_t size, message;
 };
@@ -579,9 +592,9 @@ CTL_CHECK(ctl_explain_reply, ctl_done_reply);
 
 /* ---- Status page -------------------------------------------------------------------------------
  * One System V page per server, which every client maps read-only. `owner` is a robust futex of the
- * supervisor's main thread: it holds the thread's id while the thread lives, and the kernel sets
- * FUTEX_OWNER_DIED in it when the supervisor dies for any reason. So a client learns of the
- * server's end by one load, without a system call. */
+ * keeper's main thread (server/keeper.h): it holds the thread's id while the thread lives, and the
+ * kernel sets FUTEX_OWNER_DIED in it when the keeper dies for any reason. A client therefore learns
+ * of the server's end by one load, without a system call. */
 #define STATUS_OWNER_DIED 0x40000000u /* FUTEX_OWNER_DIED */
 
 struct status_page {
@@ -591,7 +604,7 @@ struct status_page {
     int32_t server_pid;
     _Atomic uint32_t trusts; /* gs_trust */
     uint32_t reserved;
-    char instance[WIRE_INSTANCE_MAX + 1]; /* by which gsctl servers asks */
+    char instance[WIRE_INSTANCE_MAX + 1]; /* the name by which `gsctl servers` asks the server */
 };
 static_assert(sizeof(struct status_page) == 56, "status_page");
 

@@ -11,8 +11,9 @@
 
 /* ---- Ring records -------------------------------------------------------------------------------
  * A record begins at a multiple of REC_ALIGN with a rec_header, and its size is a multiple of
- * REC_ALIGN. A record never wraps: a REC_PAD fills the end of the ring if it is too short. Which
- * file writes, checks and issues each kind says a table of doc/protocol.md, "Records". */
+ * REC_ALIGN. A record never wraps: where the end of the ring is too short for a record, a REC_PAD
+ * fills it. A table in doc/protocol.md, "Records", says which files write, check and issue each
+ * kind of record. */
 #define REC_ALIGN 64u
 
 enum rec_op {
@@ -23,10 +24,10 @@ enum rec_op {
     REC_EVENT = 5, /* record event */
     REC_WAIT = 6,  /* wait for event */
     REC_GRAPH = 7,
-    REC_BOX = 8,   /* 3D copy: of a box of rows and slices */
+    REC_BOX = 8,   /* a 3D copy of a box of rows and slices */
     REC_GEMM = 9,  /* a product of matrices, by the vendor's library */
-    REC_HOST = 10, /* wait for a function of the client's */
-    REC_AFTER = 11 /* in a graph alone: what the next record waits for */
+    REC_HOST = 10, /* wait for a host function that the client runs */
+    REC_AFTER = 11 /* in graphs only: the steps that the next record waits for */
 };
 
 struct rec_header {
@@ -38,8 +39,8 @@ struct rec_header {
 struct rec_launch {
     struct rec_header h;
     uint32_t kernel;
-    uint32_t param_bytes; /* of the parameter buffer, which follows this struct in the kernel's own
-                             layout */
+    uint32_t param_bytes; /* size of the parameter buffer, which follows this struct in the
+                             kernel's layout */
     uint32_t grid[3];
     uint32_t block[3];
     uint32_t dynamic_smem;
@@ -47,31 +48,31 @@ struct rec_launch {
                         report % SEG_REPORTS */
     /* unsigned char params[param_bytes] */
 };
-/* Flags of a launch: the parts that follow the parameters, in this order, from the next multiple of
- * 8 on. */
+/* Flags of a launch. They say which parts follow the parameters, in this order, from the next
+ * multiple of 8 bytes on. */
 #define REC_LAUNCH_QOS          1u /* a struct wire_qos of this launch alone */
 #define REC_LAUNCH_TIME         2u /* 8 bytes: CLOCK_MONOTONIC of its submission */
-/* All blocks run at once; nothing follows. */
+/* A cooperative launch: all blocks run at once. No part follows. */
 #define REC_LAUNCH_COOPERATIVE  4u
-/* A programmatic dependent launch: it may begin before the launch that it waits for has ended;
- * nothing follows. */
+/* A programmatic dependent launch: it may begin before the launch that it waits for has ended. No
+ * part follows. */
 #define REC_LAUNCH_PROGRAMMATIC 8u
 #define REC_LAUNCH_CLUSTER      16u /* a struct wire_cluster */
 
-/* The size of a cluster in blocks: cluster_blocks tells whether it is one. */
+/* The size of a cluster in blocks. cluster_blocks checks it. */
 struct wire_cluster {
     uint16_t dim[3];
     uint16_t reserved;
 };
 
-/* Each side is at most UINT16_MAX. */
+/* Returns a cluster of these sides, each of which is at most UINT16_MAX. */
 static inline struct wire_cluster cluster_of_sides(uint32_t x, uint32_t y, uint32_t z)
 {
     return (struct wire_cluster){.dim = {(uint16_t)x, (uint16_t)y, (uint16_t)z}};
 }
 
-/* The blocks of a cluster of a grid; 0: its sides do not divide the grid's, or they have more than
- * GS_CLUSTER_BLOCKS between them. */
+/* Returns the number of blocks in a cluster of the grid; 0 if its sides do not divide the grid's,
+ * or if it has more than GS_CLUSTER_BLOCKS blocks. */
 static inline uint32_t cluster_blocks(const struct wire_cluster *cluster, const uint32_t grid[3])
 {
     uint32_t blocks = 1;
@@ -101,7 +102,7 @@ struct rec_copy {
 
 struct rec_memset {
     struct rec_header h;
-    uint32_t value;   /* of an element: its low 8, 16 or 32 bits */
+    uint32_t value;   /* the value of an element, in the low 8, 16 or 32 bits */
     uint32_t element; /* bytes: 1, 2 or 4 */
     uint64_t dst;
     uint64_t bytes;
@@ -119,12 +120,12 @@ struct rec_event {
 struct rec_wait {
     struct rec_header h;
     uint32_t event;
-    uint32_t stream;   /* in which the event was recorded */
-    uint64_t position; /* in that stream, of the end of the REC_EVENT */
+    uint32_t stream;   /* the stream in which the event was recorded */
+    uint64_t position; /* the end of the REC_EVENT in that stream */
     uint64_t reserved[5];
 };
 
-/* What comes behind waits until seg_client.host_done is at the record's end. */
+/* The records behind this one wait until seg_client.host_done has reached its end. */
 struct rec_host {
     struct rec_header h;
     uint32_t reserved[14];
@@ -133,13 +134,13 @@ struct rec_host {
 struct rec_graph {
     struct rec_header h;
     uint32_t graph;
-    uint32_t changes; /* bytes of changes that follow this struct */
+    uint32_t changes; /* bytes of the changes that follow this struct */
     uint32_t reserved[12];
     /* struct rec_change changes[], in the order of their steps */
 };
 
-/* What is different in a step's record in this launch alone: some bytes of it, which follow with
- * padding to a multiple of 8. The record's header stays. */
+/* Replaces some bytes of a step's record for this launch of the graph only. The new bytes follow,
+ * padded to a multiple of 8. The record's header cannot be changed. */
 struct rec_change {
     uint32_t step;  /* counted as in rec_after */
     uint16_t at;    /* offset of the bytes in the step's record */
@@ -151,8 +152,9 @@ static inline uint32_t rec_change_size(uint32_t bytes)
     return (uint32_t)sizeof(struct rec_change) + (bytes + 7) / 8 * 8;
 }
 
-/* Several in front of one record add up. A step is a launch, a copy or a memset of the graph,
- * counted from 0. The record waits for these steps alone, and not for the one before it. */
+/* A rec_after makes the record behind it wait for the steps that it names, and not for the step
+ * before it. Several rec_afters in front of one record add up. A step is a launch, a copy or a
+ * memset of the graph, counted from 0. */
 #define REC_AFTER_STEPS 13u
 
 struct rec_after {
@@ -167,9 +169,9 @@ enum rec_box_memory { REC_BOX_HOST = 1, REC_BOX_DEVICE = 2, REC_BOX_ARRAY = 3 };
 struct rec_box_side {
     uint32_t memory; /* enum rec_box_memory */
     uint32_t object; /* host block or array */
-    uint64_t at;    /* offset in the host block, or device address; of an array: bytes in its row */
-    uint64_t pitch; /* bytes from row to row; of an array: the first row */
-    uint64_t rows;  /* from slice to slice; of an array: the first slice or layer */
+    uint64_t at;    /* offset in the host block, or device address; array: byte offset in its row */
+    uint64_t pitch; /* bytes from row to row; array: the first row */
+    uint64_t rows;  /* rows from slice to slice; array: the first slice or layer */
 };
 
 struct rec_box {
@@ -180,9 +182,9 @@ struct rec_box {
     uint64_t reserved[5];
 };
 
-/* The types of a product's elements: gs_gemm_type. */
+/* The types of a product's elements, as gs_gemm_type. */
 enum rec_gemm_type { REC_F16 = 1, REC_BF16 = 2, REC_F32 = 3, REC_F64 = 4, REC_S8 = 5, REC_S32 = 6 };
-/* How sums are computed: gs_gemm_compute. */
+/* How a product computes its sums, as gs_gemm_compute. */
 enum rec_gemm_compute {
     REC_COMPUTE_F32 = 1,
     REC_COMPUTE_TF32 = 2,
@@ -190,7 +192,7 @@ enum rec_gemm_compute {
     REC_COMPUTE_S32 = 4
 };
 
-/* A matrix in columns, one for each product of the batch. */
+/* A matrix in column-major order; the batch has one for each product. */
 struct rec_gemm_matrix {
     uint64_t at;     /* device address */
     uint64_t ld;     /* elements from column to column */
@@ -200,7 +202,7 @@ struct rec_gemm_matrix {
 /* C = alpha A B + beta C: A of m by k, B of k by n. */
 struct rec_gemm {
     struct rec_header h;
-    uint32_t inputs, output; /* enum rec_gemm_type, of A and B, of C */
+    uint32_t inputs, output; /* enum rec_gemm_type of A and B, and of C */
     uint32_t compute;        /* enum rec_gemm_compute */
     uint32_t batch;
     uint32_t m, n, k;
@@ -209,20 +211,21 @@ struct rec_gemm {
     uint64_t alpha, beta; /* a double's bits, or device addresses */
 };
 /* Flags of a product. */
-#define REC_GEMM_TRANS_A 1u /* A is stored in rows: k by m */
+#define REC_GEMM_TRANS_A 1u /* A is stored transposed: k by m */
 #define REC_GEMM_TRANS_B 2u
 #define REC_GEMM_DEVICE_SCALARS                                                                    \
-    4u /* alpha and beta are read from device memory, of compute's type */
+    4u /* alpha and beta are device addresses of scalars of compute's type */
 #define REC_GEMM_FLAGS 7u
 
-/* Whether a scalar is a number of s32. */
+/* Returns whether a scalar is an integer that an s32 can hold. */
 static inline bool rec_gemm_whole(double scalar)
 {
     return scalar >= INT32_MIN && scalar <= INT32_MAX && scalar == (double)(int32_t)scalar;
 }
 
-/* Which scalars of a product are 0 in compute's type: 1 alpha, 2 beta. The library has other
- * kernels for these. 0 where they are in device memory, since it cannot know them then. */
+/* Returns which scalars of a product are 0 in compute's type, as a sum of 1 for alpha and 2 for
+ * beta. The vendor's library has other kernels for such products. Returns 0 if the scalars are in
+ * device memory, where the library does not know them. */
 static inline uint32_t rec_gemm_zeros(const struct rec_gemm *r)
 {
     double alpha, beta;

@@ -21,20 +21,22 @@
 #define SEG_EVENTS       65536u
 #define SEG_REPORTS      64u
 #define SEG_HOSTS        1024u /* host blocks: gs_host_alloc, staging, images */
-/* What a host block is for: the server's CPU alone, the device's copies, or kernels too. */
+/* The uses of a host block: by the server's CPU alone, also by the device's copies, also by
+ * kernels. */
 #define SEG_HOST_PLAIN   0u
 #define SEG_HOST_COPIED  1u
 #define SEG_HOST_REACHED 2u
-/* Freeing memory that is unmapped, or an object, waits for the session's work; or says GS_NOT_READY
- * beside it; or looks only whether there is such a texture or surface, and says GS_NOT_READY. */
+/* How a free request for unmapped memory or an object acts: SEG_FREE_WAIT waits for the session's
+ * work; SEG_FREE_BESIDE returns GS_NOT_READY if there is such work; SEG_FREE_LOOK frees nothing,
+ * checks that the texture or surface exists, and returns GS_NOT_READY if it does. */
 #define SEG_FREE_WAIT    0u
 #define SEG_FREE_BESIDE  1u
 #define SEG_FREE_LOOK    2u
 #define SEG_KERNELS      65536u
 #define SEG_MODULES      4096u
 #define SEG_GRAPHS       1024u
-#define SEG_GRAPH_EDGES  16384u /* of a graph, by name: rec_after */
-#define SEG_GRAPH_NODES  2048u  /* records of a graph; the client makes a longer one of several */
+#define SEG_GRAPH_EDGES  16384u /* edges of a graph that rec_after records name */
+#define SEG_GRAPH_NODES  2048u  /* records of a graph; the client splits a longer graph */
 #define SEG_IMPORTS      1024u
 #define SEG_ARRAYS       1024u
 #define SEG_TEXTURES     1024u /* textures and surfaces */
@@ -45,9 +47,9 @@
 #define SEG_OFF_SERVER   0x03000u
 #define SEG_OFF_REQUEST  0x05000u
 #define SEG_OFF_RINGS    0x10000u
-/* With a page behind the rings: no host block that kernels reach has such a size, so that a
- * session's segment, whose attachments are counted, is told from one by its size
- * (worker/memory/host_request.c, which joins nothing of that size). */
+/* The page behind the rings gives the segment a size that no host block within kernels' reach has.
+ * So its size tells a session's segment, whose attachments are counted, from a host block
+ * (worker/memory/host_request.c, which joins no segment of that size). */
 #define SEG_SIZE         (SEG_OFF_RINGS + SEG_STREAMS * SEG_RING_BYTES + 4096u)
 
 struct seg_info {
@@ -73,7 +75,8 @@ struct seg_info {
     char bell[WIRE_BELL_MAX];
     uint8_t sm_group[GS_SM_MASK_WORDS * 64]; /* the group of each SM, if there are partitions */
     char device_uuid[48];                    /* "GPU-8c5f...", as nvidia-smi prints it */
-    int32_t attribute[WIRE_ATTRIBUTES];      /* of the device; 0: its driver does not know it */
+    int32_t attribute[WIRE_ATTRIBUTES];      /* of the device; 0: its driver does not know the
+                                                attribute */
     uint32_t device_count;                   /* of the server */
     uint32_t reserved;
 };
@@ -89,8 +92,8 @@ struct seg_client {
 };
 
 struct seg_complete {
-    /* Byte position up to which stream s's records are complete. The client may overwrite a record
-     * before it. The GPU writes it; a takeover compares it with the journal. */
+    /* Byte position up to which stream s's records are complete. The client may overwrite records
+     * before that position. The GPU writes it; a takeover compares it with the journal. */
     _Atomic uint64_t position[SEG_STREAMS];
 };
 
@@ -105,14 +108,14 @@ struct seg_fault {
     uint32_t kind;  /* gs_fault_kind */
     int32_t status; /* gs_status */
     uint32_t stream;
-    uint32_t launch_more; /* it is `launch`, or one of so many launches behind it */
+    uint32_t launch_more; /* the fault is of `launch` or of one of this many launches behind it */
     uint64_t position;
     char kernel[64];
     char message[192];
-    uint64_t launch;  /* of its stream, from 1; 0: not known, or none */
-    uint64_t address; /* the same */
-    /* Not known to be complete: launches of kernels, graphs and products; copies and fills, and
-     * their bytes. */
+    uint64_t launch;  /* the launch's number in its stream, counted from 1; 0: not known, or none */
+    uint64_t address; /* the address that the kernel accessed; 0: not known, or none */
+    /* Work not known to be complete: launches of kernels, graphs and products; copies and fills,
+     * and the bytes of these. */
     uint64_t lost_launches, lost_copies, lost_bytes;
 };
 
@@ -127,8 +130,8 @@ struct seg_report {
 };
 
 /* The session's grant, as the worker applies it. The worker makes `sequence` odd before it changes
- * the other members, and even afterwards; a copy is valid if it was made between two equal even
- * values (seg_grant.h). */
+ * the other members, and even afterwards. A copy is valid if `sequence` had the same even value
+ * before and after copying (seg_grant.h). */
 struct seg_grant {
     _Atomic uint32_t sequence;
     uint32_t cls;
@@ -150,8 +153,8 @@ struct seg_server {
      * this to 0 and sends a doorbell message. */
     alignas(64) _Atomic uint32_t need_bell;
     alignas(64) _Atomic uint32_t state; /* enum seg_state; written after `fault` */
-    /* Non-zero: more threads wait awake than there are processors, so a client that waits gives its
-     * processor away soon. A hint. */
+    /* Non-zero: more threads wait awake than there are processors, so a waiting client should yield
+     * its processor early. A hint. */
     _Atomic uint32_t yield_soon;
     struct seg_fault fault;
     alignas(64) struct seg_grant grant;
@@ -172,14 +175,16 @@ enum req_op {
     REQ_MALLOC = 1,        /* size -> address */
     REQ_FREE = 2,          /* address, SEG_FREE_ */
     REQ_MEM_INFO = 3,      /* -> free, total */
-    REQ_HOST_ALLOC = 4,    /* size, SEG_HOST_ -> host block, System V id, where kernels reach it */
+    REQ_HOST_ALLOC = 4,    /* size, SEG_HOST_ -> host block, System V id, device address for
+                              kernels */
     REQ_HOST_FREE = 5,     /* host block */
     REQ_MODULE_LOAD = 6,   /* host block, size -> module, print_ring.h block's System V id, its size
                               (0: its kernels do not print); message: the log */
     REQ_MODULE_UNLOAD = 7, /* module, SEG_FREE_ */
     REQ_KERNEL_GET = 8,    /* module; name -> kernel; struct req_kernel in payload */
     REQ_GLOBAL_GET = 9,    /* module; name -> address, size */
-    REQ_STREAM_CREATE = 10,  /* priority, class, 1: these count (0: the session's do) -> stream */
+    REQ_STREAM_CREATE = 10,  /* priority, class, 1 (0: use the session's priority and class) ->
+                                stream */
     REQ_STREAM_DESTROY = 11, /* stream */
     REQ_EVENT_ELAPSED = 12,  /* start event, end event -> nanoseconds */
     REQ_GRAPH_CREATE = 13,   /* host block of ring records, bytes -> graph */
@@ -188,37 +193,39 @@ enum req_op {
     REQ_MEM_IMPORT = 16,     /* the handle's 4 words -> address, size, import */
     REQ_MEM_REVOKE = 17,     /* address */
     /* kernel, threads of a block, dynamic shared memory, the bytes of a struct wire_cluster (0:
-     * none) -> blocks that an SM runs at once, clusters that the device does */
+     * none) -> blocks that an SM runs at once, clusters that the device runs at once */
     REQ_KERNEL_OCCUPANCY = 18,
-    REQ_FAULT = 19, /* the worker looks at the fault note (fault_note.h) -> of strays: count,
-                       address and line of the first (with its stream << 32), its launch; message:
-                       its kernel. It is of the launch or one of the (line's bits from 40 on)
-                       behind it; launch 0: not known */
+    REQ_FAULT = 19, /* the worker reads the fault note (fault_note.h) -> of stray accesses: their
+                       count; the first one's address, line (its stream << 32) and launch;
+                       message: its kernel. The first one is of that launch or of one of the next
+                       N, where N is the line's bits from 40 on; launch 0: not known */
     /* width, height, depth, req_array_kind -> array */
     REQ_ARRAY_CREATE = 20,
     REQ_ARRAY_DESTROY = 21,   /* array, SEG_FREE_ */
-    REQ_TEXTURE_CREATE = 22,  /* struct req_texture in payload -> what kernels take */
+    REQ_TEXTURE_CREATE = 22,  /* struct req_texture in payload -> the handle that kernels use */
     REQ_TEXTURE_DESTROY = 23, /* what kernels take, SEG_FREE_ */
-    REQ_SURFACE_CREATE = 24,  /* array -> what kernels take */
+    REQ_SURFACE_CREATE = 24,  /* array -> the handle that kernels use */
     REQ_SURFACE_DESTROY = 25, /* what kernels take, SEG_FREE_ */
-    REQ_MODULE_KERNEL = 26, /* module, index -> number of kernels; message: the name of that one */
-    /* struct rec_gemm in payload: such products are to follow */
+    REQ_MODULE_KERNEL = 26,   /* module, index -> number of kernels; message: the name of the
+                                 kernel at the index */
+    /* struct rec_gemm in payload: announces products of this kind */
     REQ_GEMM_PREPARE = 27,
     REQ_KERNEL_HEAP = 28,  /* bytes */
     REQ_KERNEL_STACK = 29, /* bytes */
     REQ_ARRAY_LEVEL = 30,  /* mipmapped array, level -> array */
     REQ_TENSOR_MAP = 31,   /* struct req_tensor_map in payload -> REQ_TENSOR_MAP_BYTES in payload */
-    /* System V id, address and session of a host block of another device -> as REQ_HOST_ALLOC */
+    /* System V id, address and session of a host block of another device -> as from
+     * REQ_HOST_ALLOC */
     REQ_HOST_JOIN = 32,
-    REQ_COUNT /* of the numbers, 0 included */
+    REQ_COUNT /* one more than the largest number */
 };
 
-#define REQ_PARAMS_MAX      1024u  /* parameters of a kernel */
-#define REQ_PARAM_BYTES_MAX 32764u /* what CUDA 12.1 and later take */
+#define REQ_PARAMS_MAX      1024u  /* the most parameters of a kernel */
+#define REQ_PARAM_BYTES_MAX 32764u /* the limit of CUDA 12.1 and later */
 
 /* The kernel synchronises its grid: it needs a cooperative launch. */
 #define REQ_KERNEL_SYNCS_GRID  1u
-/* The kernel runs in clusters alone: of its own size, or else of the launch's. */
+/* The kernel runs only in clusters, of the size that it sets or else of the launch's. */
 #define REQ_KERNEL_IN_CLUSTERS 2u
 
 struct req_kernel {
@@ -230,7 +237,7 @@ struct req_kernel {
     uint32_t local_bytes;
     uint32_t max_dynamic_smem;
     uint32_t flags;      /* REQ_KERNEL_* */
-    uint16_t cluster[3]; /* the blocks of its clusters; zeros: it does not say */
+    uint16_t cluster[3]; /* the blocks of its clusters; zeros: the kernel sets no size */
     uint16_t reserved;
     struct {
         uint16_t offset, size;
@@ -285,11 +292,11 @@ struct seg_request {
     char name[8192]; /* NUL-terminated; names of C++ templates are long */
     /* reply */
     int32_t status;  /* gs_status */
-    uint32_t serial; /* the client's: another for each request, never 0 */
+    uint32_t serial; /* chosen by the client: a different number for each request, never 0 */
     uint64_t ret[4];
-    char message[8192]; /* a text, or the name of a kernel */
-    /* the reply's; of REQ_TEXTURE_CREATE and REQ_GEMM_PREPARE the request's; of REQ_TENSOR_MAP
-     * first the one and then the other */
+    char message[8192]; /* a text, or a kernel's name */
+    /* Data of the reply; for REQ_TEXTURE_CREATE and REQ_GEMM_PREPARE of the request; for
+     * REQ_TENSOR_MAP first of the request and then of the reply. */
     union {
         struct req_kernel kernel;
         struct req_texture texture;

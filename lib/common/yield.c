@@ -6,8 +6,8 @@
 
 #include "common/util.h"
 
-/* Until when the process does without yields, by clock_ns. Relaxed: a hint, which orders nothing.
- */
+/* The clock_ns time until which the process does not yield. Relaxed: a hint, which orders
+ * nothing. */
 static _Atomic uint64_t without_until;
 
 bool yields_late(uint64_t now)

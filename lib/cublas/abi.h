@@ -1,9 +1,9 @@
 /*
- * abi.h - what the library declares of cuBLAS' binary interface on 64-bit Linux: of version 13, or
- * of 12.9 where GS_CUDART_12 is defined, for libcublas.so.12. The names are cuBLAS' own. Nothing
- * includes the toolkit, unless GS_CUDART_TOOLKIT is defined: then its headers stand in for this
- * file's declarations, so that a compiler holds every definition in lib/cublas against their
- * prototypes. test/cublas/abi_facts.c compares values.
+ * abi.h - the library's declarations of cuBLAS' binary interface on 64-bit Linux: of version 13,
+ * or, if GS_CUDART_12 is defined, of 12.9 for libcublas.so.12. The names are cuBLAS' own. The
+ * toolkit is not included unless GS_CUDART_TOOLKIT is defined: then its headers replace this file's
+ * declarations, so that a compiler checks every definition in lib/cublas against their prototypes.
+ * test/cublas/abi_facts.c compares values.
  */
 #ifndef GS_CUBLAS_ABI_H
 #define GS_CUBLAS_ABI_H
@@ -56,7 +56,7 @@ typedef enum {
 typedef enum { CUBLAS_POINTER_MODE_HOST = 0, CUBLAS_POINTER_MODE_DEVICE = 1 } cublasPointerMode_t;
 typedef enum { CUBLAS_ATOMICS_NOT_ALLOWED = 0, CUBLAS_ATOMICS_ALLOWED = 1 } cublasAtomicsMode_t;
 
-/* The caller's choice among cuBLAS' kernels; this library makes its own choice whatever it is. */
+/* The caller's choice among cuBLAS' kernels. This library ignores it and makes its own choice. */
 typedef enum {
     CUBLAS_GEMM_DEFAULT = -1,
     CUBLAS_GEMM_ALGO0 = 0,

@@ -1,7 +1,7 @@
 /*
- * abi_lt.h - what the library declares of cuBLASLt's binary interface: see abi.h. Descriptors are
- * blocks of words to a program, which may keep one on its stack; lt/descriptor.h says what is in
- * them.
+ * abi_lt.h - the library's declarations of cuBLASLt's binary interface: see abi.h. To a program a
+ * descriptor is a block of words, which it may keep on its stack; lt/descriptor.h defines the
+ * contents.
  */
 #ifndef GS_CUBLAS_ABI_LT_H
 #define GS_CUBLAS_ABI_LT_H

@@ -47,14 +47,15 @@ static const char zsh_found[] = ") [ \"$command\" ] || command=$words[i] ;;\n"
 static const char zsh_tail[] = "esac\n"
                                "compadd -a words_\n";
 
-/* What of the two scripts differs, apart from the texts above. */
+/* The differences of the two shells' scripts, besides the texts above. */
 struct shell {
     const char *name, *head, *found, *tail;
-    const char *array;              /* of the words that fit */
-    const char *only, *only_end;    /* around words: nothing else fits */
-    const char *users, *more_users; /* only a user's name; users' names added to the words */
+    const char *array;              /* the array of the words that fit */
+    const char *only, *only_end;    /* text around words, if nothing else fits */
+    const char *users, *more_users; /* text for a user's name only, and to add users' names to
+                                       the words */
 };
-/* Words as the server that the line names has them. */
+/* Words from the server that the command line names. */
 #define SESSIONS "$(gsctl ps \"${of[@]}\" 2>/dev/null | sed -n 's/^ *\\([0-9][0-9]*\\) .*/\\1/p')"
 #define RESERVATIONS                                                                               \
     "$(gsctl get \"${of[@]}\" 2>/dev/null | sed -n 's/^reservation \\([^:]*\\): .*/\\1/p')"
@@ -84,7 +85,7 @@ static void settings_print(const struct shell *shell, const char *option)
     printf("all%s ;;\n", shell->only_end);
 }
 
-/* An option whose value can be anything completes to nothing. */
+/* Prints the completions of options' values. An option whose value can be anything has none. */
 static void values_print(const struct shell *shell)
 {
     for (size_t i = 0; i < command_option_count; i++) {
@@ -109,8 +110,9 @@ static void values_print(const struct shell *shell)
 
 /* ---- What follows a command ------------------------------------------------------------------ */
 
-/* The operands are in the synopsis: words in lower case stand for themselves, SESSION and
- * RESERVATION for those that the server has. True: a user is meant. */
+/* Prints the completions of operands, which are in the synopsis: words in lower case stand for
+ * themselves, SESSION and RESERVATION for those of the server. Returns true if an operand is a
+ * user. */
 static bool operands_print(const char *synopsis)
 {
     static const char gaps[] = " |[]";
@@ -165,7 +167,7 @@ static void names_print(const struct command_options *options, const char *gap)
         printf("%s%s", i ? gap : "", options->commands[i].name);
 }
 
-/* Before a command: the commands, for zsh with what each does. */
+/* Prints the completions before a command: the commands, for zsh with their descriptions. */
 static void commands_print(const struct shell *shell, const struct command_options *options)
 {
     printf("'') %s=(--help --version --instance", shell->array);

@@ -142,8 +142,8 @@ static const struct command commands[] = {
      NO_JSON | TAKES_OPERAND | NO_SERVER, true, NULL},
 };
 
-/* Runs the command, and where it is to be watched, again and again: each time over what the
- * terminal shows, in one write. */
+/* Runs the command; with --watch again and again, each time replacing the terminal's contents in
+ * one write. */
 static int command_run(const struct command *command, struct control *control,
                        const struct command_options *options)
 {
@@ -158,7 +158,7 @@ static int command_run(const struct command *command, struct control *control,
         if (again && terminal)
             fputs("\033[H\033[2J", stdout);
         result = command->run(control, options);
-        /* A command that fails has printed nothing: the terminal keeps what it showed last, with
+        /* The output of a command that fails is dropped: the terminal keeps its last contents, with
          * the message below. */
         if (again && terminal && result != 0)
             __fpurge(stdout);
@@ -170,7 +170,7 @@ static int command_run(const struct command *command, struct control *control,
     }
 }
 
-/* A list of what there is to say needs nobody to say it to. */
+/* Returns whether the command needs a server. MPS's list of commands needs none. */
 static bool server_needed(const struct command *command, const struct command_options *options)
 {
     return !(command->takes & NO_SERVER) && !(command->takes & TAKES_WORDS && options->word_count &&
@@ -186,7 +186,7 @@ int main(int argc, char **argv)
     struct control control = {.queue = -1};
     int result = command->check ? command->check(&options) : 0;
 
-    /* A wrong line is wrong with and without a server. */
+    /* A wrong command line is reported before a server is looked for. */
     if (result != 0)
         return result;
     gs_status status = server_needed(command, &options)

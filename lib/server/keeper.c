@@ -19,7 +19,8 @@
 #include "server/base/out_of_memory.h"
 #include "server/upgrade.h"
 
-/* The most supervisors in a row that die soon: after them the keeper gives the server up. */
+/* The number of supervisors that die within DEATHS_NS, after which the keeper gives the server
+ * up. */
 #define DEATHS_MAX 10u
 #define DEATHS_NS  UINT64_C(10000000000)
 
@@ -37,7 +38,7 @@ static sigset_t signals_blocked(void)
     return set;
 }
 
-/* A fork whose child has the same table of descriptors, not a copy. */
+/* Forks a child that shares the table of descriptors instead of getting a copy. */
 static pid_t fork_sharing(void)
 {
     return (pid_t)syscall(SYS_clone, CLONE_FILES | SIGCHLD, NULL, NULL, NULL, NULL);
@@ -52,7 +53,8 @@ static void signal_pass(pid_t supervisor, siginfo_t *info)
         kill(supervisor, info->si_signo);
 }
 
-/* Looks for a child that has ended, which is not reaped yet. 0: there is none. */
+/* Returns the pid of a child that has ended and is not reaped yet, and its *status; 0: there is
+ * none. */
 static pid_t ended_find(int *status)
 {
     siginfo_t info = {0};
@@ -63,9 +65,9 @@ static pid_t ended_find(int *status)
     return info.si_pid;
 }
 
-/* Reaps all who have ended: this process is the parent of the workers of a supervisor that was
- * killed, too, of which the next one is told how they ended, before the reaping, which may take
- * long (reaper.h). Returns whether the supervisor is among them. */
+/* Reaps all children that have ended. Besides the supervisor these may be workers of a supervisor
+ * that was killed, whose statuses are noted for the next one before they are reaped, since reaping
+ * may take long (reaper.h). Returns whether the supervisor was among them. */
 static bool supervisor_reaped(struct kept_server *kept, pid_t supervisor, int *status)
 {
     bool found = false;
@@ -86,8 +88,8 @@ static bool supervisor_reaped(struct kept_server *kept, pid_t supervisor, int *s
     return found;
 }
 
-/* Waits for the end of the supervisor. Returns its status, as waitpid's. *upgrade: this process has
- * ended it, so as to go on as another program. */
+/* Waits for the end of the supervisor. Returns its status, as waitpid's. Sets *upgrade if this
+ * process has killed it in order to become another program. */
 static int supervisor_await(struct kept_server *kept, pid_t supervisor, bool *upgrade)
 {
     const struct server *server = &kept->server;
@@ -107,21 +109,21 @@ static int supervisor_await(struct kept_server *kept, pid_t supervisor, bool *up
             signal_pass(supervisor, &info);
         } else if (!*upgrade && server->phase == PHASE_SERVING && upgrade_possible()) {
             *upgrade = true;
-            kill(supervisor, SIGKILL); /* a child that has not been reaped */
+            kill(supervisor, SIGKILL); /* the pid is valid: the child has not been reaped */
         }
     }
     return status;
 }
 
-/* Ends the server without a supervisor. The workers are killed, because a stopped one would not see
- * that its socket closes. */
+/* Ends the server without a supervisor. Kills the workers, because a stopped worker would not
+ * notice that its socket closes. */
 static int server_give_up(const struct server *server)
 {
     server_kill_all(server);
     return EXIT_FAILURE;
 }
 
-/* Whether another supervisor can go on where this one was killed. */
+/* Returns whether another supervisor can take over from the one that was killed. */
 static bool supervisor_replaceable(const struct server *server)
 {
     static uint64_t first_ns;
@@ -137,7 +139,7 @@ static bool supervisor_replaceable(const struct server *server)
     return ++deaths <= DEATHS_MAX;
 }
 
-/* Says how a process ended, in a static buffer. */
+/* Returns a text of how a process ended, in a static buffer. */
 static const char *end_describe(int status)
 {
     static char text[64];
@@ -156,7 +158,8 @@ static void supervisor_begin(pid_t keeper)
         _exit(EXIT_FAILURE);
 }
 
-/* The memory that supervisors share. NULL: there is none. */
+/* Maps the memory that supervisors share, and makes it if `memory` is negative. Returns NULL on
+ * failure. */
 static struct kept_server *memory_map(int memory)
 {
     struct kept_server *kept;
@@ -173,7 +176,7 @@ static struct kept_server *memory_map(int memory)
     return kept;
 }
 
-/* Starts a supervisor. Returns 0 in it. */
+/* Starts a supervisor. Returns 0 in the supervisor. */
 static pid_t supervisor_start(void)
 {
     const pid_t keeper = getpid(), supervisor = fork_sharing();
@@ -236,8 +239,9 @@ int keeper_run(int memory, bool (*prepare)(struct kept_server *kept),
         log_error("event=start-failed reason=\"memory for the server: %s\"", strerror(errno));
         return EXIT_FAILURE;
     }
-    log_as(keeper);           /* which gsctl shows as the server's, whichever supervisor there is */
-    signal(SIGCHLD, SIG_DFL); /* ignored, it would have the kernel reap workers */
+    log_as(keeper);           /* lines of all supervisors have the keeper's pid, which gsctl
+                                 shows as the server's */
+    signal(SIGCHLD, SIG_DFL); /* if it were ignored, the kernel would reap the workers */
     sigprocmask(SIG_BLOCK, &blocked, NULL);
     prctl(PR_SET_CHILD_SUBREAPER, 1);
     out_of_memory_spare();

@@ -5,8 +5,8 @@
  * Both use one table of descriptors (CLONE_FILES) and one mapping of memory (struct kept_server).
  * So when the supervisor is killed, its queues, sockets and the vault's descriptors stay open:
  * workers and tenants go on, and the keeper starts another supervisor, which finds everything where
- * it was (restore.h). The keeper closes no descriptor, and believes little of the memory: the phase
- * and the options, and, where no supervisor can follow, what server_kill_all removes.
+ * it was (restore.h). The keeper closes no descriptor, and reads little of that memory: the phase,
+ * the options, and, if no further supervisor can start, what server_kill_all removes.
  *
  * The status page tells clients whether the keeper lives: the server ends with it. With --metrics
  * the keeper has a second child (metrics_process.h).
@@ -20,23 +20,25 @@
 #include "server/state/session.h"
 
 struct kept_server {
-    struct kept_server *here; /* where the program that wrote it had it mapped */
-    int memory;               /* its descriptor */
+    struct kept_server *here; /* its address in the program that wrote it */
+    int memory;               /* the descriptor of this memory */
     struct server server;
     struct metrics_process metrics;
-    bool crashed; /* the last supervisor has ended by its own fault, not by SIGKILL */
+    bool crashed; /* the last supervisor ended by its own fault, not by SIGKILL */
     struct session session[LINK_SLOTS_MAX];
     struct committed committed;
     struct kept_table descriptors;
 };
 
-/* Runs supervisors until one ends by itself, and returns its exit status. supervise: runs in each;
- * again: in the place of one that was killed. prepare: runs before the first one, in the keeper;
- * false: there is none. memory: what a former program has kept (upgrade.h); -1: nothing. */
+/* Runs supervisors until one ends by itself, and returns its exit status. `supervise` runs in each
+ * supervisor; `again`: in the place of one that was killed. `prepare` runs in the keeper before the
+ * first one; if it returns false, no supervisor starts. `memory` is the descriptor of the memory
+ * that a former program kept (upgrade.h); -1: none. */
 int keeper_run(int memory, bool (*prepare)(struct kept_server *kept),
                int (*supervise)(struct kept_server *kept, bool again));
 
-/* The exit status of a supervisor that could not take its predecessor's place: the next may. */
+/* The exit status of a supervisor that could not take its predecessor's place; the keeper then
+ * starts the next one. */
 #define KEEPER_AGAIN 75
 
 /* The signal by which the supervisor learns that its keeper is gone. */

@@ -12,7 +12,7 @@
 
 #define LARGE_BYTES (16 << 20)
 
-/* Makes the folder, and those above it where they are missing. */
+/* Makes the folder and its missing parents. */
 static bool folder_make(char *path, mode_t mode)
 {
     for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
@@ -25,7 +25,7 @@ static bool folder_make(char *path, mode_t mode)
     return (mkdir(path, mode) == 0 || errno == EEXIST) && access(path, W_OK | X_OK) == 0;
 }
 
-/* The folder of this user's logs. false: it has no place. */
+/* Finds the folder of this user's logs. Returns false if there is none. */
 static bool folder_find(char folder[PATH_MAX])
 {
     const char *state = getenv("XDG_STATE_HOME"), *home = getenv("HOME");

@@ -22,8 +22,8 @@
 
 /* ---- Background ------------------------------------------------------------------------------ */
 
-/* The pipe at which the parent of a background server waits for READY_WORD or for the reason of a
- * failure, after any lines of warnings. -1: nobody waits. */
+/* The pipe by which the parent of a background server gets READY_WORD or the reason of a failure,
+ * after lines of warnings if any. -1: no parent waits. */
 static int ready_pipe = -1;
 
 static void ready_tell(const char *text)
@@ -32,15 +32,15 @@ static void ready_tell(const char *text)
         return;
     log_warnings_also(-1);
     ssize_t n = write(ready_pipe, text, strlen(text));
-    (void)n; /* a parent that was killed need not be told */
+    (void)n; /* a parent that was killed needs no word */
     close(ready_pipe);
     ready_pipe = -1;
 }
 
 #define READY_WORD "ready"
 
-/* Waits for the server's word, and returns the exit status. log_file: is named to the person at the
- * terminal; NULL: there is none. */
+/* Waits for the server's word, and returns the exit status. `log_file` is named in the message to
+ * the user; NULL: there is none. */
 static int parent_wait(int pipe_end, const char *log_file)
 {
     FILE *pipe = fdopen(pipe_end, "r");
@@ -59,8 +59,8 @@ static int parent_wait(int pipe_end, const char *log_file)
     return EXIT_FAILURE;
 }
 
-/* Goes on in a child without a terminal. Returns in the child alone: the parent waits for its word
- * and exits. */
+/* Continues in a child without a terminal. Returns only in the child; the parent waits for the
+ * child's word and exits. */
 static void background_enter(const struct server_options *options)
 {
     int ends[2], null;
@@ -89,7 +89,7 @@ static void background_enter(const struct server_options *options)
 
 /* ---- Main ------------------------------------------------------------------------------------ */
 
-/* Logs what MPS's variables have set, since nobody may have meant them for this server. */
+/* Logs the settings from MPS's variables, since they may not have been meant for this server. */
 static void mps_say(const struct ctl_settings *mps)
 {
     for (size_t i = 0; i < setting_field_count; i++) {
@@ -156,9 +156,9 @@ static int supervise(struct kept_server *kept, bool again)
     bool good;
 
     if (again)
-        ready_pipe = -1; /* after an upgrade the number may be another descriptor's */
+        ready_pipe = -1; /* after an upgrade this number may be another descriptor's */
     good = server_init(kept, again);
-    if (!good && again) { /* nothing is freed: the next supervisor takes it over */
+    if (!good && again) { /* nothing is freed, since the next supervisor takes all over */
         log_error("event=supervisor-failed reason=%s", kept->server.failure);
         _exit(KEEPER_AGAIN);
     }
@@ -208,8 +208,8 @@ int supervisor_main(int argc, char **argv)
         fprintf(stderr, "gshared: --log-file %s: %s\n", options.log_file, strerror(errno));
         return EXIT_FAILURE;
     }
-    /* Standard error stays open until the start is done: the process that waits for it reads there
-     * why it failed. */
+    /* Standard error stays open until the start is done, so that the waiting user reads there why
+     * it failed. */
     if (options.background && memory < 0)
         background_enter(&options);
     if (log >= 0)

@@ -33,7 +33,7 @@
 #define PROGRAM_SAYS     "gsctl: "
 #define WATCHER_LEAST_NS UINT64_C(1000000000)
 
-static char program[PATH_MAX + 8]; /* gsctl's path, from before an upgrade replaces this program */
+static char program[PATH_MAX + 8]; /* gsctl's path, found before an upgrade replaces this program */
 
 static void pause_ns(uint64_t ns)
 {
@@ -75,7 +75,7 @@ static _Noreturn void program_execute(const struct server_options *options, pid_
     _exit(EXIT_FAILURE);
 }
 
-/* Tells the keeper how it goes, if the keeper still waits for that. */
+/* Tells the keeper that gsctl serves, or why not, if the keeper still waits for it. */
 static void ready_tell(int *ready, const char *word)
 {
     if (*ready < 0)
@@ -86,7 +86,7 @@ static void ready_tell(int *ready, const char *word)
     *ready = -1;
 }
 
-/* Runs gsctl to its end. *why: the reason that gsctl gave for ending. */
+/* Runs gsctl to its end. Sets `why` to the reason that gsctl gave for ending. */
 static void program_run(const struct server_options *options, int *ready,
                         char why[METRICS_ERROR_MAX])
 {
@@ -162,8 +162,8 @@ static void descriptor_close(int fd, const void *but)
         close(fd);
 }
 
-/* Gives up the descriptors and the signal mask that the watcher has from the keeper. The watcher
- * has a process group of its own, so that a terminal's signals do not reach it. */
+/* Drops the descriptors and the signal mask that the watcher inherited from the keeper. The watcher
+ * has its own process group, so that a terminal's signals do not reach it. */
 static void watcher_begin(const struct server_options *options, pid_t keeper, int ready)
 {
     struct sigaction action = {.sa_handler = hangup, .sa_flags = SA_RESTART};
@@ -198,8 +198,8 @@ static void program_find(void)
     strcpy(name ? name + 1 : program, "gsctl");
 }
 
-/* ready: where the watcher says once how it goes; -1: nowhere. A fork, with a copy of the table of
- * descriptors. */
+/* Forks the watcher, with a copy of the table of descriptors. Into `ready` the watcher writes once
+ * that gsctl serves, or why not; -1: nowhere. */
 static bool watcher_start(struct metrics_process *metrics, const struct server_options *options,
                           int ready)
 {
@@ -217,7 +217,8 @@ static bool watcher_start(struct metrics_process *metrics, const struct server_o
     return true;
 }
 
-/* Reads the watcher's word. false: error has it, or that there is none. */
+/* Reads the watcher's word. Returns false if gsctl does not serve; `error` has the reason, or says
+ * that no word came. */
 static bool word_await(int ready, char error[METRICS_ERROR_MAX])
 {
     struct pollfd word = {ready, POLLIN, 0};

@@ -30,7 +30,7 @@ static bool percentage_read(struct ctl_settings *settings, char error[MPS_ERROR_
            not_understood(error, name, value, "a percentage over 0 and up to 100");
 }
 
-/* A size as MPS writes it, 512MB, where gsctl's settings have 512M. */
+/* Reads a size in MPS's form, such as 512MB, where gsctl's settings have 512M. */
 static bool size_read(const char *text, size_t length, struct ctl_settings *settings)
 {
     char copy[SIZE_TEXT_MAX];
@@ -45,8 +45,8 @@ static bool size_read(const char *text, size_t length, struct ctl_settings *sett
            setting_possible(settings, setting_find("mem"));
 }
 
-/* DEVICE=SIZE, and more of them behind commas. A limit is each session's on whatever device it
- * is, so that with several devices all must say the same. */
+/* Reads DEVICE=SIZE, possibly several with commas. The limit applies to each session on whatever
+ * device it is, so with several devices all sizes must be the same. */
 static bool mem_limit_read(struct ctl_settings *settings, int devices, char error[MPS_ERROR_MAX])
 {
     static const char name[] = "CUDA_MPS_PINNED_DEVICE_MEM_LIMIT";
@@ -103,6 +103,6 @@ bool mps_variables_log(char *path, size_t size)
 
     if (!folder || !*folder || snprintf(path, size, "%s/gshared.log", folder) >= (int)size)
         return false;
-    mkdir(folder, 0755); /* where it cannot be made, opening the log says so */
+    mkdir(folder, 0755); /* a failure shows when the log is opened */
     return true;
 }

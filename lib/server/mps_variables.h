@@ -1,7 +1,7 @@
 /*
- * mps_variables.h - the environment variables by which NVIDIA MPS's daemon limits its clients.
- * gshared takes them as settings for everybody, where neither the policy file nor gsctl has set the
- * same. Reads the environment, and changes nothing but its arguments.
+ * mps_variables.h - reads the environment variables by which NVIDIA MPS's daemon limits its
+ * clients. gshared takes them as settings for all sessions, for fields that neither the policy file
+ * nor gsctl sets. The functions read the environment, and change nothing but their arguments.
  */
 #ifndef GS_SERVER_MPS_VARIABLES_H
 #define GS_SERVER_MPS_VARIABLES_H
@@ -14,12 +14,12 @@
 #define MPS_ERROR_MAX 192
 
 /* Reads $CUDA_MPS_ACTIVE_THREAD_PERCENTAGE, $CUDA_MPS_PINNED_DEVICE_MEM_LIMIT and
- * $CUDA_MPS_CLIENT_PRIORITY. devices: how many the server takes, 0 for all. false, and the reason:
- * one of them makes no sense. */
+ * $CUDA_MPS_CLIENT_PRIORITY. `devices` is the number of devices that the server takes, 0 for all.
+ * Returns false, with the reason in `error`, if a variable is invalid. */
 bool mps_variables_read(struct ctl_settings *settings, int devices, char error[MPS_ERROR_MAX]);
 
-/* Writes the name of the log file in $CUDA_MPS_LOG_DIRECTORY, which is made where it is missing;
- * false: it is not set, or too long. */
+/* Writes the name of the log file in $CUDA_MPS_LOG_DIRECTORY, and makes that folder if it is
+ * missing. Returns false if the variable is not set, or too long. */
 bool mps_variables_log(char *path, size_t size);
 
 #endif

@@ -189,8 +189,8 @@ static uint32_t lanes_parse(const char *what, const char *text)
     return (uint32_t)number_parse(what, text, 1, LINK_LANES_MAX);
 }
 
-/* A path without a slash is refused: the loader would search for it in directories that a user can
- * set. */
+/* Refuses a name without a leading slash, since the loader would search for it in directories that
+ * a user can set. */
 static const char *cublas_parse(const char *what, const char *name)
 {
     if (*name != '/' && strcmp(name, "auto") != 0 && strcmp(name, "none") != 0)
@@ -278,7 +278,7 @@ static const struct option long_options[] = {
     {"version", no_argument, NULL, 'V'},
     {0}};
 
-/* Applies an option that has no argument. False: the option has one. */
+/* Applies an option that has no argument. Returns false for an option that has one. */
 static bool flag_apply(struct server_options *options, bool *check, int code)
 {
     switch (code) {
@@ -388,7 +388,7 @@ static void value_apply(struct server_options *options, struct worker_settings *
     }
 }
 
-/* $GSHARE_INSTANCE may name another user's server, which this process cannot be. */
+/* Takes the instance's name. Refuses another user's server, which $GSHARE_INSTANCE may name. */
 static void instance_take(struct server_options *options)
 {
     static struct instance instance;
@@ -403,8 +403,8 @@ static void instance_take(struct server_options *options)
     options->instance = instance.name;
 }
 
-/* Where the log goes if the command line does not say so. A second supervisor's program, after an
- * upgrade, finds the same place. */
+/* Finds the log file if the command line does not name one. After an upgrade the new program finds
+ * the same file. */
 static void log_take(struct server_options *options)
 {
     static char path[PATH_MAX];
@@ -430,7 +430,7 @@ static void checked_say(const char *error)
     printf("%s: %s\n", checked_file, error);
 }
 
-/* Reads a policy file as root's server would, and says all that is wrong in it. */
+/* Reads a policy file as root's server would, and prints all errors in it. */
 static void __attribute__((noreturn)) config_check(const char *file)
 {
     static struct settings settings;
@@ -485,8 +485,8 @@ void options_parse(int argc, char **argv, struct server_options *options,
         workers->cublas = cublas_parse("GSHARE_CUBLAS", cublas);
     if (!workers->ptxas && ptxas && *ptxas)
         workers->ptxas = ptxas_parse("GSHARE_PTXAS", ptxas);
-    /* The first product of a kind takes a moment of all tenants' time, which are one user's in a
-     * server that is not root's. */
+    /* The first product of a kind briefly stops all tenants. In a server that is not root's these
+     * are all of one user, so cuBLASLt is used there by default. */
     if (!workers->cublas)
         workers->cublas = geteuid() == 0 ? "none" : "auto";
     if (!workers->ptxas)

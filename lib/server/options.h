@@ -1,11 +1,11 @@
-/* options.h - gshared's command line, and the environment variables that stand in for its options.
- * Before the server has any other thread or process. */
+/* options.h - parses gshared's command line, and the environment variables that stand in for its
+ * options. Called before the server has another thread or process. */
 #ifndef GS_SERVER_OPTIONS_H
 #define GS_SERVER_OPTIONS_H
 
 #include "server/state/server.h"
 
-/* What the supervisor tells its workers by their environment. */
+/* The settings that the supervisor passes to its workers through their environment. */
 struct worker_settings {
     const char *log_level; /* NULL: the default */
     uint32_t lanes;        /* 0: the default */
@@ -14,8 +14,8 @@ struct worker_settings {
     const char *user;      /* NULL: the default */
 };
 
-/* Ends the program where the line is wrong, or asks for help or for a check. The policy file is not
- * read yet. */
+/* Parses the command line. Ends the program if the line is wrong, or asks for help or for a check
+ * of a policy file. Does not read the server's own policy file. */
 void options_parse(int argc, char **argv, struct server_options *options,
                    struct worker_settings *workers);
 

@@ -20,8 +20,8 @@
 #include "server/state/settings_log.h"
 #include "server/state/state_file.h"
 
-/* One reading of the file by a thread of its own. It is the loop's again when `done` is readable.
- */
+/* One reading of the file by a thread of its own, which owns the struct until `done` is readable;
+ * then the loop owns it. */
 struct policy_reading {
     struct server *server;
     struct watch done; /* an eventfd */
@@ -34,8 +34,7 @@ struct policy_reading {
 
 /* ---- What the file says ---------------------------------------------------------------------- */
 
-/* Finds where machine code is kept if nobody says where. A user's own server has the user's cache.
- */
+/* Finds the default directory for machine code. A user's own server has the user's cache. */
 static void cache_default(char cache[CACHE_PATH_MAX])
 {
     const char *base = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
@@ -61,7 +60,7 @@ static void cache_fill(char cache[CACHE_PATH_MAX], const char *said)
         cache[0] = '\0';
 }
 
-/* Fills in what the command line left open. */
+/* Fills in the options that the command line left open. */
 static bool options_fill(struct server_options *options, const struct policy *policy,
                          char error[STATE_ERROR_MAX])
 {
@@ -103,7 +102,7 @@ bool policy_file_init(struct server *server)
 
 /* ---- Another reading ------------------------------------------------------------------------- */
 
-/* Adds both lists of users to the event where they differ. */
+/* Adds both lists of users to the event if they differ. Returns whether they do. */
 static bool users_log(struct log_event *event, const char *name, const char *name_was,
                       const struct user_list *old, const struct user_list *list)
 {
@@ -116,7 +115,7 @@ static bool users_log(struct log_event *event, const char *name, const char *nam
     return true;
 }
 
-/* Logs what the lines of [server] have changed. */
+/* Logs the changes that [server] has made. */
 static void server_log(const char *path, const struct server_options *old,
                        const struct server_options *options)
 {
@@ -136,7 +135,7 @@ static void server_log(const char *path, const struct server_options *old,
         log_event_write(&event, LOG_LEVEL_INFO);
 }
 
-/* Puts in force what was read, or leaves all as it is. */
+/* Puts the values that were read in force, or changes nothing. */
 static bool apply(struct server *server, struct policy_reading *reading)
 {
     const struct server_options before = server->options;
@@ -195,7 +194,8 @@ static void reading_free(struct policy_reading *reading)
     free(reading);
 }
 
-/* Tells the service manager and the log how the reading went. failure: NULL: it went well. */
+/* Reports the result of a reading to the service manager and the log. `failure`: NULL on
+ * success. */
 static void reload_tell(const struct server *server, const char *failure)
 {
     const char *path = server->options.policy_file;
@@ -242,7 +242,7 @@ static void *reading_run(void *argument)
 
     reading->good =
         policy_load(&reading->settings, &reading->policy, reading->path, NULL, reading->error);
-    /* The reading is the loop's once this is written. */
+    /* From this write on the loop owns the reading. */
     ssize_t n = write(fd, &one, sizeof(one));
     (void)n;
     return NULL;
@@ -283,7 +283,8 @@ void policy_file_reload(struct server *server)
         reading_free(reading);
         return;
     }
-    pthread_detach(thread); /* a name service that does not answer does not keep the server's end */
+    pthread_detach(thread); /* a name service that does not answer must not delay the server's
+                               end */
     server->reading = reading;
 }
 

@@ -2,9 +2,9 @@
  * policy_file.h - the policy file: read at the start, and again at SIGHUP.
  *
  * A thread of its own reads the file again, because the members of a group may be asked of a
- * network, and the loop never blocks. The loop then puts all of it in force, or nothing. It holds
- * for open sessions too, as gsctl's settings do: their limits follow at once, while a user who is
- * no longer served keeps them. Three things are fixed at the start: max-tenants, the address of the
+ * network, and the loop never blocks. The loop then puts all of it in force, or nothing. As with
+ * gsctl's settings, the limits of open sessions follow at once; a user who is no longer served
+ * keeps the open sessions. Three values are fixed at the start: max-tenants, the address of the
  * metrics, and whether others than root are served at all.
  */
 #ifndef GS_SERVER_POLICY_FILE_H
@@ -12,10 +12,10 @@
 
 #include "server/state/server.h"
 
-/* Reads it, where options name one. The command line goes before it. false: the server has failed.
- */
+/* Reads the file, if the options name one. The command line takes precedence over it. Returns false
+ * if the server has failed. */
 bool policy_file_init(struct server *server);
-/* Begins to read it again; the log and the service manager are told what comes of it. */
+/* Begins to read the file again, and reports the result to the log and the service manager. */
 void policy_file_reload(struct server *server);
 void policy_file_deinit(struct server *server);
 

@@ -30,19 +30,20 @@
 #include "server/workers/spawn.h"
 #include "server/workers/standby.h"
 
-/* The time in which all workers must say what they have: their control threads have nothing else to
- * wait for, and whoever asks the server meanwhile gives up after 1.9 s. */
+/* The time in which all workers must report their sessions. Their control threads wait for nothing
+ * else, and a client that asks the server meanwhile gives up after 1.9 s. */
 #define RESYNC_NS 1000000000u
 
 /* ---- Descriptors ----------------------------------------------------------------------------- */
 
-/* By number, up to the end of the process's table of descriptors: whether somebody owns it. */
+/* For each number up to the end of the process's table of descriptors, whether the descriptor has
+ * an owner. */
 struct owned {
     bool *fd;
     uint32_t count;
 };
 
-/* Notes the owner of a descriptor. One that was closed already becomes -1. */
+/* Notes that a descriptor has an owner. A descriptor that was closed already becomes -1. */
 static void own(const struct owned *owned, int *fd)
 {
     if (*fd < 0 || (uint32_t)*fd >= owned->count || fcntl(*fd, F_GETFD) < 0)
@@ -51,8 +52,8 @@ static void own(const struct owned *owned, int *fd)
         owned->fd[*fd] = true;
 }
 
-/* A reply that was just being closed is forgotten: its number may be another descriptor's by now.
- */
+/* Notes that a reply's descriptor has an owner. Forgets a reply that was being closed, since its
+ * number may be another descriptor's by now. */
 static void own_reply(const struct owned *owned, struct reply *reply)
 {
     if (!kept_noted_reply(reply->queue, reply->token))
@@ -107,7 +108,8 @@ static void own_all(const struct owned *owned, struct kept_server *kept)
     }
 }
 
-/* All that the supervisor has opened is closed by an exec; what the keeper has inherited is not. */
+/* Closes a descriptor that has no owner. Only descriptors that the supervisor has opened have
+ * FD_CLOEXEC; those that the keeper has inherited do not. */
 static void close_unowned(int fd, const void *with)
 {
     const struct owned *owned = with;
@@ -116,8 +118,8 @@ static void close_unowned(int fd, const void *with)
         close(fd);
 }
 
-/* Drops sessions that were not made to the end: they have no number yet. Their askers are told to
- * ask again. */
+/* Drops sessions that were only partly made, which have no id yet. Their clients are told to ask
+ * again. */
 static void sessions_drop_unmade(struct kept_server *kept)
 {
     for (uint32_t i = 0; i < kept->server.options.max_tenants; i++) {
@@ -153,7 +155,7 @@ static void session_restore(struct session *session)
 
     session->answer_by = session->confirm_by = session->evict_by = (struct timer){0};
     session->vault = (struct vault){.owner = session->id};
-    /* The client asks again for another quality of service. */
+    /* A client whose request was lost asks again. */
     if (session->requests.listed && session->requests.first && session->state == SESSION_OPEN)
         session->qos = session->requests.former;
     session->requests = (struct session_requests){0};
@@ -187,7 +189,8 @@ static void piece_restore(struct server *server, int fd, const struct kept *kept
         server_fail(server, "no memory for what sessions lend to other devices");
 }
 
-/* Restores what the session's worker was given of another device's memory, and may have by now. */
+/* Restores the import of another device's memory that the session's worker was given, and that it
+ * may have mapped by now. */
 static void granted_restore(struct session *session)
 {
     struct peer_import *peer = &session->peer;
@@ -201,7 +204,7 @@ static void granted_restore(struct session *session)
         server_fail(session->server, "no memory for what sessions lend to other devices");
 }
 
-/* Whether somebody will answer by this descriptor. */
+/* Returns whether this descriptor belongs to a request that will be answered. */
 static bool reply_owned(const struct server *server, int fd)
 {
     for (const struct session *s = NULL; (s = registry_next(&server->registry, s));) {
@@ -219,7 +222,8 @@ static bool reply_owned(const struct server *server, int fd)
     return false;
 }
 
-/* Finds where the request is to be answered that the killed supervisor was dealing with: *asked. */
+/* Restores a reply that was not answered. Sets *asked if it is the reply to the request that the
+ * killed supervisor was handling. */
 static void reply_restore(struct server *server, int fd, const struct kept *kept, bool crashed,
                           struct reply *asked)
 {
@@ -294,7 +298,7 @@ static void workers_restore(struct device *device)
     worker_restore(device);
 }
 
-/* Goes on with the device's processes, once the worker has said what it has. */
+/* Continues with the device's processes, once the worker has reported its sessions. */
 static void workers_go_on(struct device *device, uint64_t deadline)
 {
     worker_resync_end(device, deadline);
@@ -304,8 +308,7 @@ static void workers_go_on(struct device *device, uint64_t deadline)
     device_due(device, DUE_POLICY | DUE_SEND | DUE_SETTLE);
 }
 
-/* Ends the sessions whose end the killed supervisor saw and did not deal with, and those whose
- * segment is gone. */
+/* Ends the sessions whose end the killed supervisor had begun, and those whose segment is gone. */
 static void sessions_end_gone(struct server *server)
 {
     for (struct session *s = NULL; (s = registry_next(&server->registry, s));) {

@@ -1,22 +1,23 @@
 /*
  * restore.h - a supervisor takes the place of one that was killed.
  *
- * The memory that supervisors share (keeper.h) has what the killed one knew, as it was at the
- * instruction at which it was killed; the descriptors are open. What belongs to a process (watches,
- * timers, mappings, the heap) is made anew, and the workers say what has become of each session
- * (workers/resync.h). Requests that were not answered are answered, or refused.
+ * The memory that supervisors share (keeper.h) has the state of the killed supervisor as of the
+ * instruction at which it was killed, and its descriptors are open. The new supervisor makes anew
+ * all that belongs to a process (watches, timers, mappings, the heap), and the workers report the
+ * state of each session (workers/resync.h). It answers or refuses the requests that were not
+ * answered.
  */
 #ifndef GS_SERVER_RESTORE_H
 #define GS_SERVER_RESTORE_H
 
 #include "server/keeper.h"
 
-/* Forgets sessions that were not made to the end and descriptors that were closed, and closes those
- * that nobody owns any more. Before this process opens any. Both functions say in server.failure
- * what has failed. */
+/* Forgets sessions that were only partly made and descriptors that were closed, and closes
+ * descriptors that have no owner any more. Called before this process opens any descriptor. Both
+ * functions report a failure in server.failure. */
 void server_restore_begin(struct kept_server *kept);
-/* All else, once there are the loop, the registry and the state file. Waits for each worker's
- * answer, some seconds at most: the one time that a supervisor does. */
+/* Restores the rest, once the loop, the registry and the state file exist. Waits for each worker's
+ * answer, a second at most: the only time that a supervisor waits for one. */
 void server_restore(struct kept_server *kept);
 
 #endif

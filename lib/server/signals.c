@@ -28,8 +28,9 @@ static void log_reopen(const char *path)
     log_info("event=log-reopened file=%s", path);
 }
 
-/* A server in the foreground goes with its terminal, unless it logs to a file. A hangup takes the
- * terminal from the session before it sends the signal; one from `kill` leaves it. */
+/* Returns whether the process still has its terminal. A server in the foreground ends with its
+ * terminal, unless it logs to a file. A hangup takes the terminal away from the process before it
+ * sends SIGHUP; a SIGHUP from `kill` does not. */
 static bool terminal_has(void)
 {
     CLEANUP_FD int fd = open("/dev/tty", O_RDONLY | O_NOCTTY | O_NONBLOCK | O_CLOEXEC);
@@ -47,8 +48,8 @@ static void hangup(struct server *server)
     policy_file_reload(server);
 }
 
-/* The keeper was killed. Clients have seen that, and there is nobody to end workers that are
- * stopped but this process. */
+/* Ends the server after the keeper was killed. Clients have seen that already, and only this
+ * process is left to end stopped workers. */
 static _Noreturn void keeper_gone(const struct server *server)
 {
     log_error("event=keeper-lost keeper=%d reason=\"it was killed: ending\"",

@@ -50,8 +50,8 @@ static int state_take_patiently(const char *path, char error[STATE_ERROR_MAX])
     return held;
 }
 
-/* Loads what a former server kept, unless the settings are here already. A broken file is not
- * overwritten, nor another server's. */
+/* Takes the state file, and loads the settings that a former server kept unless `loaded`. Neither a
+ * broken file nor another server's is overwritten. */
 static bool state_init(struct server *server, bool loaded)
 {
     const char *path = server->options.state_file;
@@ -74,7 +74,7 @@ static bool state_init(struct server *server, bool loaded)
 
 /* ---- Start ----------------------------------------------------------------------------------- */
 
-/* The vault holds a descriptor for each piece of sessions' memory. */
+/* Raises the limit on descriptors, since the vault holds one for each piece of sessions' memory. */
 static void descriptors_raise(struct server *server)
 {
     struct rlimit limit = {1024, 1024}, more;
@@ -96,7 +96,7 @@ static void name_taken(struct server *server, const char *name)
     server_fail(server, "the queue %s is another user's; choose another --instance", name);
 }
 
-/* Reads how much all users of the machine share. 4096 is the kernel's own default. */
+/* Reads the machine's limits that all users share. 4096 is the kernel's default. */
 static void machine_look(struct server *server)
 {
     FILE *file = fopen("/proc/sys/kernel/shmmni", "re");
@@ -110,7 +110,7 @@ static void machine_look(struct server *server)
         fclose(file);
 }
 
-/* Takes the instance, or says who has it. */
+/* Takes the instance's lock, or fails with a message of who has it. */
 static bool lock_init(struct server *server)
 {
     const char *instance = server->options.instance;
@@ -176,8 +176,8 @@ static bool device_add(struct server *server)
 
 /* ---- Phases ---------------------------------------------------------------------------------- */
 
-/* The sessions' time is over: their clients learn it from the status page, workers are told to
- * quit. */
+/* Stops the server when the sessions' time is over: clients learn it from the status page, and
+ * workers are told to quit. */
 static void server_stop(struct server *server)
 {
     if (server->phase >= PHASE_STOPPING)
@@ -238,14 +238,14 @@ static void starting_advance(struct server *server)
     ready_notify(server);
 }
 
-/* Does nothing but wake the loop, which looks at the time in each round. */
+/* Only wakes the loop, which checks the time in each round. */
 static void drain_fire(struct timer *timer)
 {
     (void)timer;
 }
 
-/* Whether there is a session to wait for. One that was ended, by an operator or a fault, has
- * nothing left to do: it is kept only until its client notices. */
+/* Returns whether there is a session to wait for. A session that an operator or a fault has ended
+ * is kept only until its client notices, so it does not count. */
 static bool sessions_live(const struct server *server)
 {
     for (const struct session *s = NULL; (s = registry_next(&server->registry, s));) {
@@ -255,7 +255,8 @@ static bool sessions_live(const struct server *server)
     return false;
 }
 
-/* The server is to end: now, or when the sessions have gone or used up their time. */
+/* Advances the end of the server: it stops at once, or when the sessions have gone or used up their
+ * time. */
 static void ending_advance(struct server *server)
 {
     if (server->failure[0] || server->phase == PHASE_STARTING || !sessions_live(server) ||
@@ -313,7 +314,7 @@ bool server_prepare(struct server *server, const struct server_options *options,
     return r == 0;
 }
 
-/* Makes what belongs to this process and not to the kept memory. */
+/* Makes what belongs to this process instead of to the kept memory. */
 static bool process_init(struct kept_server *kept)
 {
     struct server *server = &kept->server;
@@ -335,7 +336,8 @@ static bool process_init(struct kept_server *kept)
     return true;
 }
 
-/* Makes what the first supervisor of a server makes, and starts the workers. */
+/* Makes the queues and settings that only a server's first supervisor makes, and starts the
+ * workers. */
 static void first_init(struct server *server)
 {
     if (!control_init(server, queue_mode(&server->options)) || !control_watch(server) ||
@@ -365,7 +367,7 @@ bool server_init(struct kept_server *kept, bool again)
     }
     if (server->failure[0] == 0)
         return true;
-    if (!again) { /* what a supervisor has taken over is left to the next one */
+    if (!again) { /* a supervisor that took over leaves all to the next one */
         server_stop(server);
         server_deinit(server);
     }
@@ -388,11 +390,12 @@ bool server_run(struct server *server)
     return server->failure[0] == 0;
 }
 
-/* The lock goes last: while it is held, no other server may take the names. */
+/* Ends the server. The lock is released last, since no other server may take the names while it is
+ * held. */
 void server_deinit(struct server *server)
 {
     status_page_end(&server->status);
-    /* The sessions' totals are lost with the workers, so they are logged before. */
+    /* The sessions' totals are lost with the workers, so they are logged first. */
     for (struct session *s = NULL; (s = registry_next(&server->registry, s));)
         session_detached_log(s);
     for (int i = 0; i < server->device_count; i++) {
@@ -400,7 +403,8 @@ void server_deinit(struct server *server)
         device_trace_end(&server->device[i]);
         worker_kill(&server->device[i]);
     }
-    /* The last holders of a loan leave news for the devices' workers (loans.h). */
+    /* The end of a loan's last holder queues messages for the devices' workers (loans.h), so the
+     * sessions end before the devices. */
     for (struct session *s = NULL; (s = registry_next(&server->registry, s));)
         server_session_end(s);
     for (int i = 0; i < server->device_count; i++)

@@ -21,25 +21,25 @@
  *                of sessions
  *
  * A round. The loop hands one event to its callback (a request, a worker's message, a client's end,
- * a timer). The callback changes `struct server` and notes what is due on a device; where somebody
- * waits for a verdict it plans at once, on a candidate. Then reconcile() does what is due, and the
- * phase advances. So nothing below calls anything above.
+ * a timer). The callback changes `struct server` and notes which steps are due on a device; if a
+ * client or operator waits for a verdict, it plans at once, on a candidate. Then reconcile() takes
+ * the due steps, and the phase advances. So no folder calls one above it.
  *
  * An attach. control/control.c checks the message and opens the reply queue; attach.c admits it and
- * makes the session (WAITING), its segment and the watch on its client, and plans: a session that
- * no place is found for is refused. At the end of the round send.c sends LINK_OPEN, or, while
- * others still run on these SMs, lets it wait, and settle.c answers it if that takes too long.
- * LINK_OPENED comes in workers/messages.c; session/open.c fills in the segment and answers. The
- * client's CTL_CONFIRM goes to session/liveness.c.
+ * makes the session (WAITING), its segment and the watch on its client, and plans; a session for
+ * which there is no place is refused. At the end of the round send.c sends LINK_OPEN, or, while
+ * others still run on these SMs, makes the session wait, and settle.c refuses the attach if that
+ * takes too long. LINK_OPENED comes in workers/messages.c; session/open.c fills in the segment and
+ * answers. The client's CTL_CONFIRM goes to session/liveness.c.
  *
  * A detach. session/close.c sends LINK_CLOSE; after LINK_CLOSED the segment goes to the device's
  * pool (base/segment_pool.h), and the worker keeps it mapped and registered for the next attach of
- * that user. LINK_SEGMENT_DROP tells the worker of each that is not to be used again; a worker that
- * is lost takes the whole pool with it.
+ * that user. LINK_SEGMENT_DROP tells the worker of each segment that will not be used again. The
+ * loss of a worker empties the pool.
  *
- * An operator's change. control/operator.c checks it whole (operator_check.c), changes the
- * settings, and plans all devices; if one has no room, the settings are changed back and nothing
- * else has happened. Else it hands the settings to the state file's thread and the reply to
+ * An operator's change. control/operator.c checks it completely (operator_check.c), changes the
+ * settings, and plans all devices. If one has no room, it changes the settings back, and nothing
+ * else has happened. Otherwise it hands the settings to the state file's thread and the reply to
  * reconcile/changes.c, which answers when every session has its grant and the file is written.
  *
  * Invariants.
@@ -60,13 +60,14 @@
 
 struct kept_server;
 
-/* What the keeper does, before there is a supervisor. on_ready: called from server_run when the
- * server begins to serve. Like server_init, fills server->failure when it fails. */
+/* Prepares the server in the keeper, before there is a supervisor. server_run calls on_ready when
+ * the server begins to serve. Like server_init, returns false and fills server->failure on
+ * failure. */
 bool server_prepare(struct server *server, const struct server_options *options,
                     void (*on_ready)(struct server *server));
-/* Begins, `again` in the place of a supervisor that was killed. */
+/* Initialises a supervisor; `again`: in the place of one that was killed. */
 bool server_init(struct kept_server *kept, bool again);
-/* Runs until the end. false: server->failure says why. */
+/* Runs the server until its end. Returns false if it fails; server->failure then has the reason. */
 bool server_run(struct server *server);
 void server_deinit(struct server *server);
 

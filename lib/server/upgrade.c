@@ -35,7 +35,7 @@ void upgrade_init(char **arguments)
     program.arguments = arguments;
 }
 
-/* The layouts that two programs have to agree on, as text. */
+/* Returns, as text, the layouts on which two programs have to agree. */
 static const char *layout(void)
 {
 #define BODY_SIZE(type, name) sizeof(type),

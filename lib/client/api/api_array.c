@@ -29,7 +29,7 @@ static gs_status array_publish(struct session *session, struct array *array, gs_
     return GS_OK;
 }
 
-/* Makes the request, whose result is an array, and gives that a handle. */
+/* Makes a request that makes an array, and gives that array a handle. */
 static gs_status array_ask(struct session *session, struct sync_request *request,
                            const gs_array_desc *desc, gs_array *handle)
 {
@@ -105,7 +105,7 @@ gs_status gs_array_destroy(gs_array handle)
     return status;
 }
 
-/* Copies what an array is; the array may go at any time after. */
+/* Copies an array's description. The array may be destroyed at any time afterwards. */
 static gs_status array_read(struct session *session, gs_array handle, struct array *copy)
 {
     const struct array *array;
@@ -136,7 +136,7 @@ gs_status gs_array_info(gs_array handle, gs_array_desc *desc)
 
 /* ---- Levels ---- */
 
-/* How a level would be described that is an array of its own. */
+/* Returns the description of a level as an array of its own. */
 static gs_array_desc level_desc(const gs_array_desc *whole, unsigned level)
 {
     gs_array_desc desc = *whole;
@@ -239,7 +239,8 @@ static void texture_fill(struct req_texture *texture, const gs_texture_resource 
     memcpy(texture->border, desc->border, sizeof(texture->border));
 }
 
-/* Copies what the array is that a texture or surface is to show as a resource of that type. */
+/* Copies the description of an array that a texture or surface is to access as a resource of that
+ * type. Fails if the array is not of the type. */
 static gs_status array_shown(struct session *session, gs_array handle, gs_resource_type type,
                              struct array *array)
 {

@@ -66,7 +66,8 @@ static gs_status event_read(struct session *session, gs_event handle, struct eve
     return event ? GS_OK : handle_unknown(handle_decode(handle), "event");
 }
 
-/* Makes the end of the record the captured position. Under the stream's lock, after the commit. */
+/* Makes the end of the committed record the event's captured position. The caller holds the
+ * stream's lock. */
 static gs_status event_capture(struct session *session, struct handle h,
                                const struct stream *stream)
 {
@@ -151,7 +152,7 @@ gs_status gs_stream_wait_event(gs_stream stream_handle, gs_event handle)
     return stream_call_end(session, stream, status);
 }
 
-/* deadline_ns 0: none */
+/* Waits for the event. deadline_ns 0: no deadline. */
 static gs_status event_sync(gs_event handle, uint64_t deadline_ns)
 {
     struct session *session;
@@ -220,7 +221,7 @@ gs_status gs_event_query(gs_event handle)
     return status;
 }
 
-/* Checks for the caller's mistakes first, so that the device's progress does not hide them. */
+/* Checks for the caller's mistakes, before the device's progress could hide them. */
 static gs_status elapsed_check(struct session *session, gs_event start, gs_event end)
 {
     struct event from, to;

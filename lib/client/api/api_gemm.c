@@ -51,7 +51,7 @@ static gs_status types_check(const gs_gemm_params *p)
                             (int)p->output, (int)p->compute);
 }
 
-/* What a matrix must be, and its bytes from the first to the last. */
+/* Checks a matrix, and sets *bytes to the distance from its first byte to behind its last. */
 static gs_status matrix_check(const char *name, const gs_gemm_matrix *matrix, uint64_t rows,
                               uint64_t columns, uint32_t batch, uint32_t element, uint64_t *bytes)
 {
@@ -141,7 +141,7 @@ static struct rec_gemm record_of(const gs_gemm_params *p)
     return record;
 }
 
-/* Under the stream's lock. */
+/* Checks that the matrices are in the session's memory. The caller holds the stream's lock. */
 static gs_status memory_checks(struct session *session, const gs_gemm_params *p,
                                const struct extents *extents)
 {
@@ -221,7 +221,7 @@ gs_status gs_gemm_prepare(gs_session handle, const gs_gemm_params *params)
     if (status != GS_OK)
         return status;
     const struct rec_gemm record = record_of(&p);
-    status = product_prepare(session, &record); /* the server checks the memory */
+    status = product_prepare(session, &record); /* the server checks the addresses */
     session_leave(session);
     return status;
 }

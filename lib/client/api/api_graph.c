@@ -1,5 +1,5 @@
-/* api_graph.c - recording graphs, changing, launching and destroying them. A graph of more than
- * SEG_GRAPH_NODES steps is made of sections, each of which is a graph of the server's. */
+/* api_graph.c - records, changes, launches and destroys graphs. A graph of more than
+ * SEG_GRAPH_NODES steps consists of sections, each of which is a graph of the server. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -30,7 +30,7 @@ gs_status gs_graph_begin(gs_session session_handle, gs_stream handle)
     return stream_call_end(session, stream, status);
 }
 
-/* Calls ask for the stream's recording, under the stream's lock. */
+/* Calls `ask` with the stream's recording, under the stream's lock. */
 static gs_status recording_ask(gs_session session_handle, gs_stream handle,
                                gs_status (*ask)(struct session *, struct stream *,
                                                 struct recording *, void *),
@@ -75,7 +75,7 @@ struct steps {
     unsigned count;
 };
 
-/* With no steps it is one record that names none. */
+/* Adds REC_AFTER records that name the steps; without steps, one record that names none. */
 static gs_status order_put(struct session *session, struct stream *stream,
                            struct recording *recording, void *argument)
 {
@@ -110,7 +110,7 @@ gs_status gs_graph_after(gs_session session, gs_stream stream, const unsigned *s
     return recording_ask(session, stream, order_put, &(struct steps){steps, count});
 }
 
-/* Takes the recording off the stream; the stream then works as before. */
+/* Takes the recording away from the stream, whose calls are from then on submitted again. */
 static gs_status recording_take(struct session *session, gs_stream handle,
                                 struct recording **recording)
 {
@@ -145,8 +145,8 @@ static const struct rec_header *record_at(const struct recording *recording, siz
     return (const void *)(recording->bytes + at);
 }
 
-/* The bytes of the next records that one graph of the server takes. *steps: how many, but for those
- * that say what the next one waits for, which stay with that one. */
+/* Returns the size of the records from `from` on that one graph of the server takes, and sets
+ * *steps to their number without REC_AFTERs. A REC_AFTER stays with the record behind it. */
 static size_t section_bytes(const struct recording *recording, size_t from, uint32_t *steps)
 {
     size_t to = from, at = from;
@@ -163,8 +163,8 @@ static size_t section_bytes(const struct recording *recording, size_t from, uint
     return to - from;
 }
 
-/* The steps that a section waits for get their numbers in that section; earlier sections have
- * ended. */
+/* Renumbers the steps that REC_AFTERs name to numbers within the section. Steps of earlier sections
+ * are dropped, since those have ended. */
 static void section_number(unsigned char *records, size_t bytes, uint32_t first)
 {
     for (size_t at = 0; at < bytes; at += ((struct rec_header *)(void *)(records + at))->size) {
@@ -179,7 +179,7 @@ static void section_number(unsigned char *records, size_t bytes, uint32_t first)
     }
 }
 
-/* How many graphs of the server it takes, and the bytes of the largest. */
+/* Returns the number of sections, and sets *largest to the bytes of the largest one. */
 static uint32_t sections_count(const struct recording *recording, size_t *largest)
 {
     uint32_t count = 0, steps;
@@ -208,7 +208,7 @@ static gs_status section_create(struct session *session, const struct host_block
     return status;
 }
 
-/* Makes the server's graphs. A host block of its own carries the records. */
+/* Makes the graph of each section on the server. A host block carries the records. */
 static gs_status graph_create_request(struct session *session, const struct recording *recording,
                                       size_t largest, struct graph *graph)
 {
@@ -303,7 +303,8 @@ gs_status gs_graph_end(gs_session session_handle, gs_stream stream, gs_graph *ha
 
 /* ---- Changing -------------------------------------------------------------------------------- */
 
-/* Under a lock that gs_graph_destroy takes after it has retired the handle. */
+/* Finds a graph. The caller holds a lock that gs_graph_destroy takes after it has retired the
+ * handle. */
 static gs_status graph_find(struct session *session, gs_graph handle, struct graph **graph)
 {
     *graph = object_find(session, HANDLE_GRAPH, handle);
@@ -316,7 +317,8 @@ struct change {
     unsigned count;
 };
 
-/* The recording ends, whatever comes of it. */
+/* Applies the recording's calls as a change of the graph, and ends the recording even if that
+ * fails. */
 static gs_status recording_put(struct session *session, struct stream *stream,
                                struct recording *recording, void *argument)
 {
@@ -358,8 +360,8 @@ gs_status gs_graph_enable(gs_graph handle, const unsigned *steps, unsigned count
 
 /* ---- Launching and destroying ---------------------------------------------------------------- */
 
-/* Puts the launch of one of the server's graphs into the ring, with what is changed of it. A change
- * while the ring is waited for counts. */
+/* Submits the launch of one section with its difference. A change that another thread makes while
+ * this thread waits for the ring takes effect. */
 static gs_status section_record(struct session *session, struct stream *stream, struct graph *graph,
                                 uint32_t section)
 {
@@ -380,7 +382,8 @@ static gs_status section_record(struct session *session, struct stream *stream, 
     return GS_OK;
 }
 
-/* Under the stream's lock, which keeps a graph that is found alive. */
+/* Submits the launch of a graph. The caller holds the stream's lock, which keeps the graph
+ * alive. */
 static gs_status graph_record(struct session *session, struct stream *stream, gs_graph handle)
 {
     struct graph *graph;

@@ -3,8 +3,9 @@
 #include "client/submit/host_call.h"
 #include "client/submit/submit.h"
 
-/* The call is added first, since the record without its call would hold the stream for ever. In an
- * idle stream the function may return before the record is given, which then holds nothing back. */
+/* Submits the record of a host function. The call is added first, since a record without its call
+ * would hold the stream for ever. In an idle stream the function may return before the record is
+ * committed; the record then holds nothing back. */
 static gs_status host_record(struct session *session, struct stream *stream, gs_host_fn fn,
                              void *data)
 {

@@ -1,7 +1,8 @@
 /*
  * api_kernel.c - the kernels of a module.
  *
- * The server is asked once for a kernel: a second gs_kernel_get of a name gives the same handle.
+ * The client asks the server once for each kernel: a second gs_kernel_get of a name returns the
+ * same handle.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,7 +16,7 @@
 
 /* ---- Finding a kernel by its name ---- */
 
-/* Under object_lock. */
+/* Returns the module's kernel of that name; NULL: none. The caller holds object_lock. */
 static struct kernel *kernel_of_name(const struct module *module, const char *name)
 {
     for (struct kernel *k = module->kernels; k; k = k->next) {
@@ -149,7 +150,7 @@ gs_status gs_kernel_get(gs_module module_handle, const char *name, gs_kernel *ha
 
 /* ---- What a module has, and what a kernel is ---- */
 
-/* Asks for a kernel's name, and how many kernels there are. */
+/* Asks for the name of the kernel at the index, and for the number of the module's kernels. */
 static gs_status kernel_list(gs_module handle, unsigned index, char *name, size_t size,
                              unsigned *count)
 {

@@ -161,7 +161,8 @@ gs_status gs_kernel_clusters(gs_kernel handle, unsigned threads, unsigned dynami
     return status;
 }
 
-/* A grid that the session's SMs do not hold at once would wait for itself for ever. */
+/* Refuses a cooperative grid that does not fit the session's SMs at once, since its blocks would
+ * wait for each other for ever. */
 static gs_status cooperative_check(struct session *session, gs_kernel handle,
                                    const gs_launch_config *config)
 {
@@ -218,7 +219,7 @@ static gs_status report_open(struct session *session, uint64_t *id)
     return status;
 }
 
-/* GS_NOT_READY: the server has not written it yet. */
+/* Reads a report. Returns GS_NOT_READY if the server has not written it yet. */
 static gs_status report_fetch(struct session *session, gs_report_id id, gs_report *out)
 {
     struct report *report = &session->report[id % SEG_REPORTS];
@@ -264,7 +265,8 @@ static gs_status report_wait(gs_session handle, gs_report_id id, gs_report *out,
         return status;
     do {
         const bool alive = session_alive(session);
-        status = report_fetch(session, id, out); /* after the look: it may have been the last */
+        status = report_fetch(session, id, out); /* after the check of `alive`: the report may
+                                                    have come just before the end */
         if (status == GS_NOT_READY)
             status = alive ? fault_check(session, status) : session_trouble(session);
     } while (status == GS_NOT_READY && timeout_ns && backoff_pause(&backoff));
@@ -309,7 +311,7 @@ static gs_status extras_read(const struct session *session, struct stream *strea
                              const gs_launch_config *config, uint16_t *flags, struct wire_qos *qos)
 {
     /* A launch of a session with a deadline carries its time of submission. relaxed: a grant that
-     * arrives now need not count for this launch. */
+     * arrives now need not apply to this launch. */
     bool deadline =
         __atomic_load_n(&session->server_page->grant.deadline_ns, __ATOMIC_RELAXED) != 0;
     gs_status status = GS_OK;
@@ -341,7 +343,7 @@ static gs_status extras_read(const struct session *session, struct stream *strea
     return status;
 }
 
-/* Under the stream's lock. */
+/* Submits a launch. The caller holds the stream's lock. */
 static gs_status launch_record(struct session *session, struct stream *stream,
                                const struct kernel *kernel, const gs_launch_config *config,
                                void *const *args)
@@ -428,7 +430,7 @@ gs_status gs_launch(gs_stream stream_handle, gs_kernel kernel, const gs_launch_c
                              given, "gs_launch_config");
         if (status != GS_OK)
             return status;
-        /* Where a program of an older header has padding. */
+        /* In a program built with an older header, this member is padding. */
         if (given->size <= offsetof(gs_launch_config, cluster))
             read.programmatic = 0;
         config = &read;

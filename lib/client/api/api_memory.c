@@ -66,7 +66,7 @@ gs_status gs_free(gs_session handle, gs_devptr ptr)
     return status;
 }
 
-/* Takes what the session keeps for such calls. *ptr stays 0 where there is nothing. */
+/* Takes a block that stream_memory.h keeps. *ptr stays 0 if there is none. */
 static gs_status kept_take(struct session *session, gs_stream handle, uint64_t size, gs_devptr *ptr)
 {
     struct stream *stream;
@@ -146,7 +146,7 @@ gs_status gs_free_async(gs_session handle, gs_devptr ptr, gs_stream stream)
     return status;
 }
 
-/* Makes a request of which only the status is wanted. */
+/* Makes a request that returns only a status. */
 static gs_status session_request(gs_session handle, struct sync_request request)
 {
     struct session *session;
@@ -278,7 +278,7 @@ gs_status gs_host_alloc(gs_session handle, size_t size, void **ptr)
     return status;
 }
 
-/* The block that the other session has made, and the session is to have. */
+/* Finds the block at `ptr` that the other session has made and that this session is to join. */
 static gs_status block_of_other(struct session *session, gs_session handle, void *ptr,
                                 struct session **other, struct host_block *block)
 {
@@ -311,7 +311,7 @@ gs_status gs_host_join(gs_session handle, gs_session theirs, void *ptr)
 
     if (status != GS_OK)
         return status;
-    /* Of two threads that join one block the second finds that the session has it. */
+    /* If two threads join the same block, the second finds that the session has it. */
     pthread_mutex_lock(&session->memory->host_lock);
     status = block_of_other(session, theirs, ptr, &other, &made);
     if (status == GS_OK) {
@@ -450,7 +450,7 @@ struct fill {
     uint64_t bytes;
 };
 
-/* Under the stream's lock. */
+/* Submits a memset. The caller holds the stream's lock. */
 static gs_status memset_record(struct session *session, struct stream *stream,
                                const struct fill *fill)
 {
@@ -498,7 +498,7 @@ static gs_status memset_run(gs_session handle, const struct fill *fill, gs_strea
     return status;
 }
 
-/* The bytes of `count` elements; more than any memory has where the product does not fit. */
+/* Returns the size of `count` elements in bytes; if that overflows, more than any memory has. */
 static uint64_t element_bytes(size_t count, uint32_t element)
 {
     return count > UINT64_MAX / element ? UINT64_MAX : (uint64_t)count * element;

@@ -41,7 +41,7 @@ static gs_status module_adopt_print(struct session *session, const struct sync_r
     return error_server(status, message);
 }
 
-/* Has the server load the image. A host block of its own carries the image. */
+/* Makes the server load the image, which a host block carries. */
 static gs_status image_send(struct session *session, const void *image, size_t size, uint32_t *id)
 {
     struct sync_request request = {.op = REQ_MODULE_LOAD};
@@ -174,8 +174,8 @@ gs_status gs_module_load_file(gs_session session, const char *path, gs_module *h
     return status;
 }
 
-/* Retires the handles of the module and its kernels; other threads may use the objects until
- * streams_pass. NULL: no such module. */
+/* Retires the handles of the module and its kernels, and returns the module; NULL: no such module.
+ * Other threads may use the objects until streams_pass. */
 static struct module *module_retire(struct session *session, struct handle h)
 {
     struct module *module;

@@ -17,7 +17,7 @@ static gs_status stream_adopt(struct session *session, uint64_t number, gs_strea
                          (unsigned long long)number, SEG_STREAMS - 1);
     stream = &session->stream[number];
     pthread_mutex_lock(&stream->lock);
-    /* A stream number that is used again goes on at the position where it stopped. */
+    /* A reused stream number continues at the position where its former stream ended. */
     stream->tail = position_tail(session, stream->number);
     stream->complete = position_complete(session, stream->number);
     stream->ring = session->segment + SEG_OFF_RINGS + number * SEG_RING_BYTES;
@@ -95,7 +95,7 @@ gs_status gs_stream_destroy(gs_stream handle)
     return status;
 }
 
-/* deadline_ns 0: none */
+/* Waits for the stream. deadline_ns 0: no deadline. */
 static gs_status stream_sync(gs_session session_handle, gs_stream handle, uint64_t deadline_ns)
 {
     struct session *session;

@@ -26,7 +26,7 @@ static void map_fill(struct req_tensor_map *map, const gs_tensor_map_desc *desc)
     memcpy(map->step, desc->step, sizeof(map->step));
 }
 
-/* Where the map of these values is kept. */
+/* Returns the cache entry for the map of these values. */
 static struct tensor_map *map_slot(struct session *session, const struct req_tensor_map *asked)
 {
     static const uint64_t key[2];
@@ -55,7 +55,8 @@ static void map_keep(struct session *session, const struct req_tensor_map *asked
     pthread_mutex_unlock(&session->object_lock);
 }
 
-/* Programs encode the same maps before each launch, and take that for a call of a microsecond. */
+/* Returns the map from the cache, or asks the server. Programs encode the same maps before each
+ * launch and expect that to take a microsecond. */
 static gs_status map_encode(struct session *session, const struct req_tensor_map *asked,
                             gs_tensor_map *map)
 {

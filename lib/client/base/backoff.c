@@ -6,7 +6,7 @@
 #include "common/util.h"
 #include "common/yield.h"
 
-/* The length of the next sleep, which grows with the time already waited. */
+/* Returns the length of the next sleep, which grows with the time already waited. */
 static uint64_t sleep_ns(const struct backoff *backoff, uint64_t now)
 {
     uint64_t sleep = (now - backoff->started_ns) / BACKOFF_SLEEP_SHARE;

@@ -11,10 +11,10 @@
 
 /* The state of one wait. */
 struct backoff {
-    uint64_t started_ns; /* 0: the first pause is still to come */
+    uint64_t started_ns; /* 0: there was no pause yet */
     uint32_t spins;
     bool yield_soon; /* processors are short: the wait yields from its first look at the clock on */
-    uint64_t deadline_ns; /* when the wait ends, by clock_ns; 0: never */
+    uint64_t deadline_ns; /* clock_ns() at which the wait ends; 0: never */
 };
 #define BACKOFF_INIT                                                                               \
     {                                                                                              \
@@ -31,8 +31,8 @@ struct backoff {
 #define BACKOFF_SLEEP_SHARE  128u      /* a sleep lasts the time waited so far divided by this */
 /* Returns false once the deadline has passed. */
 bool backoff_pause(struct backoff *backoff);
-/* The same, and a sleep ends when the futex `word` is not `expected` any more; NULL: there is none.
- */
+/* Pauses as backoff_pause does, but sleeps on the futex `word` while it is `expected`, so that a
+ * waker can end the sleep. NULL: no futex. */
 bool backoff_pause_on(struct backoff *backoff, _Atomic uint32_t *word, uint32_t expected);
 
 #endif

@@ -130,7 +130,8 @@ bool env_parse_priority(const char *text, int *priority)
 
 /* ---- The variables ---- */
 
-/* The value of gshare's variable, else of MPS's; sets *name to the one. NULL: neither is set. */
+/* Returns the value of gshare's variable, else of MPS's, and sets *name to that variable's name.
+ * NULL: neither is set. */
 static const char *either(const char *own, const char *mps, const char **name)
 {
     const char *value = getenv(own);

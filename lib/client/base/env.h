@@ -14,9 +14,9 @@
 
 /* Reads a number of bytes other than 0, such as "512M"; K, M, G and T are powers of 1024. */
 bool env_parse_size(const char *text, uint64_t *bytes);
-/* Reads one size for all devices, or MPS's form "0=1G,1=512M". Sets *bytes to the device's size, 0
- * if there is none for it; with GS_DEVICE_AUTO to the lowest, because the server chooses the device
- * later. */
+/* Reads one size for all devices, or MPS's form "0=1G,1=512M". Sets *bytes to the device's size, or
+ * to 0 if the text has none for it; with GS_DEVICE_AUTO, to the lowest size in the text, because
+ * the server chooses the device later. */
 bool env_parse_mem_limit(const char *text, int device, uint64_t *bytes);
 /* Reads a percentage over 0 and up to 100; "12.5" is valid, as with MPS. */
 bool env_parse_percentage(const char *text, double *percentage);
@@ -30,7 +30,7 @@ struct env_limits {
     int priority;
     gs_class cls;        /* the highest: GS_CLASS_LATENCY or GS_CLASS_BEST_EFFORT */
     unsigned percentage; /* of the SMs, rounded up */
-    unsigned hundredths; /* the same in hundredths */
+    unsigned hundredths; /* the same, in hundredths of a percent */
 };
 #define ENV_NO_LIMITS ((struct env_limits){0, false, INT_MAX, GS_CLASS_LATENCY, 100, 10000})
 
@@ -38,22 +38,22 @@ struct env_limits {
  * value; the message names the variable. */
 gs_status env_apply(int device, struct env_limits *limits);
 
-/* Where the caller names no reservation: that of $GSHARE_RESERVATION, else that of
- * $CUDA_MPS_SM_PARTITION, whose form is DEVICE/NAME, as `gsctl mps sm_partition add` prints it. Its
- * device counts where the caller has GS_DEVICE_AUTO. The name lives as long as the variable.
+/* Finds the reservation for a caller that names none: that of $GSHARE_RESERVATION, else that of
+ * $CUDA_MPS_SM_PARTITION, which has the form DEVICE/NAME, as `gsctl mps sm_partition add` prints
+ * it. If the caller has GS_DEVICE_AUTO, *device becomes DEVICE. *name points into the variable.
  * GS_ERR_INVALID_VALUE: as env_apply. */
 gs_status env_reservation(const char **name, int *device);
 
-/* Raises *fence to that of $GSHARE_FENCE, which is on, report or strict: the later of the two in
- * this order. GS_ERR_INVALID_VALUE: as env_apply. */
+/* Raises *fence to the value of $GSHARE_FENCE (on, report or strict, in rising order) if that is
+ * higher. GS_ERR_INVALID_VALUE: as env_apply. */
 gs_status env_fence(gs_fence *fence);
 
-/* The rank of this process among its MPI job's processes on this machine, counted from 1, as Open
- * MPI, MPICH, MVAPICH2 or Slurm tell it; 0: the process is in no job. GS_ERR_INVALID_VALUE: as
- * env_apply. */
+/* Sets *rank to the rank of this process among its MPI job's processes on this machine, counted
+ * from 1, as Open MPI, MPICH, MVAPICH2 or Slurm give it; 0: the process is in no job.
+ * GS_ERR_INVALID_VALUE: as env_apply. */
 gs_status env_local_rank(uint32_t *rank);
 
-/* The instance's name: the caller's, else $GSHARE_INSTANCE, else "default". */
+/* Returns the instance's name: the caller's, else $GSHARE_INSTANCE, else "default". */
 const char *env_instance(const char *instance);
 
 #endif

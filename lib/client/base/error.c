@@ -3,9 +3,9 @@
  *
  * The library has no thread-local variables, because dlopen finds static TLS for a few bytes only,
  * or for none. A thread's message is the value of a key instead: a buffer that the thread's first
- * failure allocates and the thread's end frees. Where there is no memory for a buffer, the value is
- * the status, with the lowest bit set, and the message is the status's own text. Where a thread
- * cannot have a value either (all keys are taken), all such threads share the last status.
+ * failure allocates and the thread's end frees. If there is no memory for a buffer, the value is
+ * the status, with the lowest bit set, and the message is the status's own text. If a thread cannot
+ * have a value either (all keys are taken), all such threads share the last status.
  */
 #include "client/base/error.h"
 
@@ -38,7 +38,8 @@ static void key_make(void)
                           memory_order_release);
 }
 
-/* A program that unloads a library with libgshare.a in it has threads that end later. */
+/* A program may unload a library that contains libgshare.a, after which a thread's end must not
+ * call value_free. */
 __attribute__((destructor)) static void key_delete(void)
 {
     if (atomic_exchange_explicit(&key_made, false, memory_order_acq_rel))
@@ -57,7 +58,7 @@ static bool value_set(const void *value)
            pthread_setspecific(key, value) == 0;
 }
 
-/* The calling thread's buffer; NULL: there is no memory for one. */
+/* Returns the calling thread's buffer; NULL: there is no memory for one. */
 static char *buffer_get(void)
 {
     char *buffer = value_get();

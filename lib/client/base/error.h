@@ -16,12 +16,14 @@ gs_status error_set(gs_status status, const char *format, ...)
 /* Sets the message of a failed system call: `what`, then the text of errno. Errors that mean a lack
  * of memory or descriptors give GS_ERR_NO_MEMORY, all others GS_ERR_SYSTEM. */
 gs_status error_system(const char *what) __attribute__((cold));
-/* The message; "" before the thread's first failure. Valid until the thread's next failure. */
+/* Returns the message; "" before the thread's first failure. Valid until the thread's next
+ * failure. */
 const char *error_last(void);
-/* Copies the message out before clean-up calls that may overwrite it. error_server(status, kept)
+/* Copies the message, for callers whose clean-up may overwrite it. error_server(status, kept)
  * restores the message afterwards. */
 void error_keep(char kept[ERROR_MESSAGE_MAX]);
-/* Sets a message that the server sent; the status's own text if the server sent none. */
+/* Sets the message that the server sent, or the status's text if the server sent none. Returns
+ * status. */
 gs_status error_server(gs_status status, const char *message) __attribute__((cold));
 
 #endif

@@ -3,12 +3,12 @@
  *
  *   63..60 kind   59..50 session index   49..48 zero   47..32 slot   31..0 generation
  *
- * Objects of every kind take their generation from one counter of the process, so no value is given
- * twice within 2^32 objects, even if a session's or an object's slot is used again.
+ * Objects of every kind take their generation from one counter of the process, so no handle value
+ * is used twice within 2^32 objects, even if a session's or an object's slot is used again.
  *
  * A table's lookup takes no lock. An object is removed in two steps: handle_retire makes every
- * later lookup fail; handle_release gives the slot free when no thread can still use an object that
- * it looked up before. session.h tells for each kind when that is.
+ * later lookup fail; handle_release frees the slot once no thread can still use an object that it
+ * looked up before. session.h says for each kind when that is.
  */
 #ifndef GS_CLIENT_HANDLE_H
 #define GS_CLIENT_HANDLE_H
@@ -43,7 +43,7 @@ static inline uint64_t handle_encode(enum handle_kind kind, uint32_t session, ui
     return (uint64_t)kind << 60 | (uint64_t)session << 50 | (uint64_t)slot << 32 | generation;
 }
 
-/* Decodes any value; the lookup of an invalid one fails later. */
+/* Decodes any value. The lookup of an invalid handle fails later. */
 static inline struct handle handle_decode(const void *value)
 {
     uint64_t v = (uint64_t)(uintptr_t)value;
@@ -56,9 +56,9 @@ static inline struct handle handle_decode(const void *value)
     };
 }
 
-/* The next generation: never 0. */
+/* Takes and returns the next generation, never 0. */
 uint32_t handle_generation(void);
-/* The last generation that was given. */
+/* Returns the last generation taken. */
 uint32_t handle_generation_last(void);
 
 #define HANDLE_CHUNK 256u
@@ -84,12 +84,13 @@ void handle_table_deinit(struct handle_table *table);
 enum handle_insert_result { HANDLE_INSERTED, HANDLE_FULL, HANDLE_NO_MEMORY };
 enum handle_insert_result handle_insert(struct handle_table *table, void *object, uint32_t *slot,
                                         uint32_t *generation);
-/* NULL if slot and generation name no live object. */
+/* Returns the object; NULL if slot and generation name no live object. */
 void *handle_lookup(struct handle_table *table, uint32_t slot, uint32_t generation);
-/* False if the object is not live, because another thread has retired it. */
+/* Makes later lookups fail. Returns false if another thread has retired the object already. */
 bool handle_retire(struct handle_table *table, uint32_t slot, uint32_t generation);
 void handle_release(struct handle_table *table, uint32_t slot);
-/* The object in a slot, of any generation; NULL if there is none. Under the owner's lock. */
+/* Returns the object in a slot, of any generation; NULL if there is none. Under the owner's
+ * lock. */
 void *handle_at(struct handle_table *table, uint32_t slot);
 
 #endif

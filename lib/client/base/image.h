@@ -7,11 +7,12 @@
 
 #include "gshare.h"
 
-/* Whether an image is text: a cubin begins like ELF, a fatbin with 0xBA55ED50, and neither ends at
- * its first NUL. */
+/* Returns whether an image is text, which ends at its first NUL: it begins neither like ELF, as a
+ * cubin does, nor with 0xBA55ED50, as a fatbin does. */
 bool image_is_text(const void *image);
-/* Sets *bytes to the size of an image whose caller gave `size`; 0 means PTX text, whose NUL counts.
- * GS_ERR_INVALID_VALUE: not PTX text, and without a size. GS_ERR_BAD_IMAGE: empty. */
+/* Sets *bytes to the size of an image for which the caller gave `size`; 0 means PTX text, whose NUL
+ * counts. GS_ERR_INVALID_VALUE: the size is 0 and the image is not PTX text. GS_ERR_BAD_IMAGE:
+ * empty. */
 gs_status image_size(const void *image, size_t size, size_t *bytes);
 /* Reads a whole file into memory that the caller frees. GS_ERR_NOT_FOUND, GS_ERR_BAD_IMAGE (empty),
  * GS_ERR_NO_MEMORY, GS_ERR_SYSTEM. */

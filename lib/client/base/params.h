@@ -1,6 +1,6 @@
 /*
- * params.h - exchange of parameter structs with callers that were compiled with another version of
- * the header: each struct begins with its size. Pure functions; any thread.
+ * params.h - exchanges parameter structs with callers that were compiled with another version of
+ * the header. Each struct begins with its size. Pure functions; any thread.
  */
 #ifndef GS_CLIENT_PARAMS_H
 #define GS_CLIENT_PARAMS_H
@@ -12,17 +12,18 @@
 /* No struct will ever be larger; a larger size was never initialised. */
 #define PARAMS_SIZE_MAX 4096u
 
-/* End of a field, for the smallest size that a struct may have. */
+/* The end of a field, as the smallest size that a struct may have. */
 #define PARAMS_UP_TO(type, field) (offsetof(type, field) + sizeof(((type *)0)->field))
 
 /* Copies the caller's struct over *known_struct, which holds this version's defaults. A smaller
  * struct, of an older header, leaves its missing fields at their defaults; a larger struct, of a
- * newer header, must have zeros beyond this version's fields. name: of the type.
+ * newer header, must have zeros beyond this version's fields. `name` is the type's, for messages.
  * GS_ERR_INVALID_VALUE. */
 gs_status params_read(void *known_struct, size_t known, size_t least, const void *given,
                       const char *name);
-/* Fills the caller's struct from *known_struct as far as its size reaches, and fields that this
- * version does not know with zeros; the size stays. GS_ERR_INVALID_VALUE, also for NULL. */
+/* Fills the caller's struct from *known_struct as far as its size reaches, and sets fields that
+ * this version does not know to zero. The size member is kept. GS_ERR_INVALID_VALUE, also for
+ * NULL. */
 gs_status params_write(void *given, size_t least, const void *known_struct, size_t known,
                        const char *name);
 

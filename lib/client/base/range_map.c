@@ -25,7 +25,7 @@ bool range_map_reserve(struct range_map *map)
     return true;
 }
 
-/* Index of the first range whose last address is >= address. */
+/* Returns the index of the first range whose last address is >= address. */
 static size_t index_near(const struct range_map *map, uint64_t address)
 {
     size_t low = 0, high = map->count;

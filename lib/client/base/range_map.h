@@ -21,22 +21,24 @@ struct range_map {
 };
 
 void range_map_deinit(struct range_map *map);
-/* Makes room for one more range, which range_map_insert needs. False: no memory. */
+/* Makes room for one more range, which range_map_insert needs. Returns false if there is no
+ * memory. */
 bool range_map_reserve(struct range_map *map);
-/* Adds a range, after range_map_reserve. False, and nothing changed: the range overlaps another, is
- * empty, or wraps around. */
+/* Adds a range, after range_map_reserve. Returns false, and changes nothing, if the range overlaps
+ * another, is empty, or wraps around. */
 bool range_map_insert(struct range_map *map, struct range range);
-/* The range that begins at base, or NULL. The pointer is valid until the next change. */
+/* Returns the range that begins at base, or NULL. The pointer is valid until the next change. */
 const struct range *range_map_at(const struct range_map *map, uint64_t base);
-/* The first range with an address >= the given one, or NULL. No other range can contain the
+/* Returns the first range that ends behind the address, or NULL. No other range can contain the
  * address. */
 const struct range *range_map_near(const struct range_map *map, uint64_t address);
-/* Removes the range that begins at base. False: there is none. */
+/* Removes the range that begins at base. Returns false if there is none. */
 bool range_map_remove(struct range_map *map, uint64_t base);
 /* Removes all ranges of this value. */
 void range_map_remove_value(struct range_map *map, uint64_t value);
 
-/* True if range contains [address, address + size), also if address + size would wrap around. */
+/* Returns true if the range contains [address, address + size). Correct also if address + size
+ * wraps around. */
 static inline bool range_holds(const struct range *range, uint64_t address, uint64_t size)
 {
     return address >= range->base && address - range->base <= range->size &&

@@ -11,8 +11,8 @@ int thread_start(void *(*run)(void *), const int *open)
     pthread_t thread;
 
     sigfillset(&blocked);
-    /* A fault is the thread's own, and the program may have a handler that mends it: the CUDA
-     * runtime's does for memory of the heap. The kernel ends the process where it is blocked. */
+    /* A SIGSEGV is raised by the thread itself, and the program may have a handler that repairs its
+     * cause, as the CUDA runtime has for heap memory. A blocked SIGSEGV would end the process. */
     sigdelset(&blocked, SIGSEGV);
     for (; open && *open; open++)
         sigdelset(&blocked, *open);

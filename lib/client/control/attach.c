@@ -173,7 +173,7 @@ static gs_status bell_open(struct session *session)
     return error_system(text);
 }
 
-/* Maps the granted segments and confirms that, whereupon the kernel can tell the server this
+/* Maps the granted segments and sends CTL_CONFIRM, after which the kernel can tell the server this
  * process's pid. */
 static gs_status grant_take(struct session *session, const struct ctl_attach_reply *reply,
                             uint64_t deadline)
@@ -193,8 +193,8 @@ static gs_status grant_take(struct session *session, const struct ctl_attach_rep
     return status == GS_OK ? GS_OK : error_server(status, message);
 }
 
-/* Gives back at once a granted session that cannot be used. A failure does not matter, because the
- * server notices the loss by itself, only later. */
+/* Gives back a granted session that this process cannot use. A failure to send does not matter,
+ * because the server notices the loss by itself, only later. */
 static void grant_return(const struct session *session, uint64_t deadline)
 {
     char message[REQUEST_MESSAGE_MAX];
@@ -248,7 +248,7 @@ gs_status attach_session(const struct attach_request *request, struct session **
     if (status == GS_OK) {
         made->cookie = reply.cookie;
         status = grant_take(made, &reply, deadline);
-        /* A reservation is of one device. */
+        /* A reservation is on one device. */
         made->device_count = *request->reservation ? 1 : made->info.device_count;
         if (status == GS_OK)
             status = percentage_lower(made, &request->qos);

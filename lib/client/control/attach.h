@@ -9,14 +9,14 @@ struct attach_request {
     const char *instance;
     const char *name;
     int device;
-    uint32_t local_rank; /* with GS_DEVICE_AUTO: see env_local_rank */
+    uint32_t local_rank; /* used with GS_DEVICE_AUTO; see env_local_rank */
     gs_on_fault on_fault;
     gs_fence fence;
     uint64_t mem_limit;
     uint64_t kernel_heap;
     uint64_t timeout_ns;
     gs_qos qos;
-    struct env_limits env;   /* qos and mem_limit are lowered to it */
+    struct env_limits env;   /* limits to which qos and mem_limit have been lowered */
     const char *reservation; /* "": none */
 };
 

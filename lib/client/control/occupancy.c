@@ -6,7 +6,7 @@
 #include "client/submit/sync_request.h"
 #include "common/wire_record.h"
 
-/* The kernel, locked: it lives until object_lock is given back. NULL: there is none. */
+/* Takes object_lock, which keeps the kernel alive, and returns the kernel; NULL: there is none. */
 static struct kernel *kernel_lock(struct session *session, struct handle h)
 {
     pthread_mutex_lock(&session->object_lock);

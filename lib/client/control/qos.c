@@ -14,8 +14,8 @@
 
 #define GRANT_TRIES   100000u /* the worker writes a grant in some nanoseconds */
 #define GRANT_WAIT_NS UINT64_C(1000000000)
-/* The client waits longer than the server tries: a grant after the client has given up would be in
- * force without the caller's knowledge. */
+/* The client waits longer than the server tries. Otherwise a grant could come into force after the
+ * caller was told that the request had failed. */
 #define ANSWER_NS     (QOS_PATIENCE_NS + 5000000000u)
 
 /* ---- What needs no server -------------------------------------------------------------------- */
@@ -180,7 +180,7 @@ gs_status qos_granted(const struct session *session, struct seg_grant *grant)
             cpu_relax();
             continue;
         }
-        /* The lane may have lost its processor while it writes. */
+        /* The lane may have lost its processor while it was writing. */
         if (give_up == 0)
             give_up = clock_ns() + GRANT_WAIT_NS;
         sched_yield();
@@ -226,7 +226,8 @@ gs_status qos_ask(struct session *session, const gs_qos *qos)
 
 /* ---- Within the grant ------------------------------------------------------------------------ */
 
-/* GS_CLASS_NORMAL, the default, counts as the session's class if that is lower. */
+/* Checks class and priority against the grant. GS_CLASS_NORMAL, the default, counts as the
+ * session's class if that is lower. */
 static gs_status rank_check(const struct session *session, const struct seg_grant *grant,
                             const gs_qos *qos, const char *what)
 {
@@ -247,7 +248,8 @@ static gs_status rank_check(const struct session *session, const struct seg_gran
     return GS_OK;
 }
 
-/* A weight as gs_get_qos returned it is accepted, since callers start from that. */
+/* Returns whether a request sets a weight other than the granted one. The granted weight is
+ * accepted, since callers start from what gs_get_qos returned. */
 static bool weight_foreign(const struct seg_grant *grant, const gs_qos *qos)
 {
     return qos->weight && qos->weight != grant->weight;
@@ -286,7 +288,8 @@ static gs_status count_check(const struct seg_grant *grant, uint32_t wanted)
                      grant->sm_count);
 }
 
-/* The stream keeps the last mask that consists of whole groups, since launches repeat masks. */
+/* Checks a launch's mask. The stream remembers the last mask found to consist of whole groups,
+ * since launches repeat masks. */
 static gs_status mask_check(const struct session *session, struct stream *stream,
                             const struct seg_grant *grant, const gs_exec_affinity *affinity)
 {

@@ -1,6 +1,7 @@
 /*
- * qos.h - quality of service as callers request it. The client checks what needs no server, so that
- * the message can name the field and its limit; server and worker check again.
+ * qos.h - reads and checks the quality of service that callers request. The client checks all that
+ * needs no server, so that messages can name the field and its limit; server and worker check
+ * again.
  */
 #ifndef GS_CLIENT_QOS_H
 #define GS_CLIENT_QOS_H
@@ -11,16 +12,17 @@
 gs_status qos_read(gs_qos *qos, const gs_qos *given);
 /* Lowers a request to the environment's limits, except limits that depend on the device. */
 void qos_lower(gs_qos *qos, const struct env_limits *env);
-/* Lowers a request to the environment's limits on the session's device. True: it exceeded them. */
+/* Lowers a request to the environment's limits on the session's device. Returns true if the request
+ * exceeded them. */
 bool qos_lower_on_device(const struct session *session, gs_qos *qos);
-/* The wire form of a gs_qos. */
+/* Returns the wire form of a gs_qos. */
 struct wire_qos qos_wire(const gs_qos *qos);
-/* Fields, bits of enum ctl_field, that a request has from the environment, to which it was lowered;
- * for gsctl explain. sms: as many as the environment's percentage is of the device; 0: not known
- * yet. */
+/* Returns, as bits of enum ctl_field and for `gsctl explain`, the fields of a request that were
+ * lowered to the environment's limits. `sms` is the environment's percentage of the device in SMs;
+ * 0: not known yet. */
 uint32_t qos_environment(const struct wire_qos *qos, const struct env_limits *env, uint32_t sms);
 
-/* Copies the session's grant, as the worker applies it. GS_ERR_PROTOCOL. */
+/* Copies the session's grant, as the worker applies it. May block for a second. GS_ERR_PROTOCOL. */
 gs_status qos_granted(const struct session *session, struct seg_grant *grant);
 /* Describes a grant as a gs_qos, with all fields of the affinity. */
 void qos_describe(const struct session *session, const struct seg_grant *grant, gs_qos *qos);

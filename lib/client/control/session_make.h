@@ -1,4 +1,4 @@
-/* session_make.h - making and freeing a session with all its parts. Any thread. */
+/* session_make.h - makes and frees a session with all its parts. Any thread. */
 #ifndef GS_CLIENT_SESSION_MAKE_H
 #define GS_CLIENT_SESSION_MAKE_H
 

@@ -1,12 +1,12 @@
 /*
  * box.c - see box.h.
  *
- * A box is one record if the device can reach both sides; else it goes tile by tile through the
- * staging chunks, packed: whole slices where they are small, else rows, else parts of a row. As in
- * copy.c, a copy holds its stream's lock from its beginning to its end.
+ * A box is one record if the device can reach both sides. Otherwise it goes tile by tile through
+ * the staging chunks, packed. A tile is a number of whole slices if they are small, else of rows,
+ * else a part of a row. As in copy.c, a copy holds its stream's lock from its beginning to its end.
  *
- * The server ends a session for a box that it finds wrong, so all that it checks is checked here
- * first, with a message that says what is wrong.
+ * The server ends a session for an invalid box, so the client first checks all that the server
+ * checks, and sets a message that says what is wrong.
  */
 #include "client/memory/box.h"
 
@@ -21,11 +21,11 @@
 
 typedef unsigned long long ull;
 
-/* A side of the copy: the record's, for the box's first byte, and the host's memory if the device
- * cannot reach it. */
+/* A side of the copy: the record's side for the box's first byte, and the address of host memory
+ * that the device cannot reach. */
 struct side {
     struct rec_box_side record;
-    unsigned char *ordinary; /* NULL: the record says where the memory is */
+    unsigned char *ordinary; /* NULL: `record` says where the memory is */
     uint64_t bytes;          /* from the first to the last, of device and host memory */
 };
 
@@ -35,7 +35,7 @@ struct box {
     uint64_t height, depth;
 };
 
-/* A part of the box, and where it begins there. */
+/* A part of the box: its origin within the box, and its size. */
 struct tile {
     uint64_t x, y, z, width, height, depth;
 };
@@ -89,7 +89,8 @@ static uint64_t times_plus(uint64_t a, uint64_t b, uint64_t c)
                : result;
 }
 
-/* Pitch, rows and extent of device or host memory. *offset: of the box's first byte. */
+/* Sets pitch, rows and extent of a side in device or host memory, and *offset to the offset of the
+ * box's first byte. */
 static gs_status side_rows(const gs_memcpy_3d_params *params, const gs_memcpy_side *given,
                            const char *what, struct side *side, uint64_t *offset)
 {
@@ -154,7 +155,7 @@ static gs_status side_take(struct session *session, const gs_memcpy_3d_params *p
 
 /* ---- Records --------------------------------------------------------------------------------- */
 
-/* The side's record of a tile. */
+/* Returns the record's side for a tile. */
 static struct rec_box_side side_of(const struct side *side, const struct tile *tile)
 {
     struct rec_box_side record = side->record;
@@ -196,7 +197,7 @@ static uint64_t least(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
-/* Cuts the largest tile that a chunk of `room` bytes holds off the box, at `at`. */
+/* Returns the largest tile at `at` that fits a chunk of `room` bytes. */
 static struct tile tile_cut(const struct box *box, struct tile at, uint64_t room)
 {
     at.width = box->width;
@@ -212,7 +213,7 @@ static struct tile tile_cut(const struct box *box, struct tile at, uint64_t room
     return at;
 }
 
-/* Moves `at` to where the tile ends. Returns false at the end of the box. */
+/* Moves `at` behind the tile. Returns false at the end of the box. */
 static bool tile_next(const struct box *box, struct tile *at, const struct tile *tile)
 {
     at->x += tile->width;
@@ -295,7 +296,8 @@ static gs_status box_staged(struct session *session, struct stream *stream, cons
 
 /* ---- All ------------------------------------------------------------------------------------- */
 
-/* Under the stream's lock, which keeps what is found alive. */
+/* Submits the copy. The caller holds the stream's lock, which keeps the array and host blocks
+ * alive. */
 static gs_status box_queue(struct session *session, struct stream *stream,
                            const gs_memcpy_3d_params *params)
 {

@@ -1,6 +1,6 @@
 /*
- * box.h - 3D copies: of boxes, which are rows and slices of arrays, device memory and host memory.
- * Any thread.
+ * box.h - 3D copies of boxes: a box is a number of slices of rows in an array, device memory or
+ * host memory. Any thread.
  */
 #ifndef GS_CLIENT_BOX_H
 #define GS_CLIENT_BOX_H

@@ -31,7 +31,8 @@ static void stream_copy(unsigned char *dst, const unsigned char *src, size_t siz
         _mm_stream_si128((__m128i *)(void *)(dst + 48), d);
     }
     memcpy(dst, src, size);
-    /* Streaming stores are weakly ordered: they must come before the record that names them. */
+    /* Streaming stores are weakly ordered, so this fence makes them visible before the record that
+     * names the bytes. */
     _mm_sfence();
 }
 #else
@@ -105,8 +106,8 @@ static void helper_give(const struct slice *slice)
         futex_wake(&helper.work);
 }
 
-/* True if the helper is awake. Wakes a sleeping helper for the next copy, because this one takes
- * less time than the wake-up. */
+/* Returns true if the helper is awake. Wakes a sleeping helper for the next copy, because this one
+ * takes less time than the wake-up. */
 static bool helper_awake(void)
 {
     /* relaxed: a stale value costs only time */
@@ -116,8 +117,8 @@ static bool helper_awake(void)
     return false;
 }
 
-/* Waits until the helper has copied its slice. False: the helper is not awake yet, which may take
- * longer than the slice, and the caller copies the slice itself. */
+/* Waits until the helper has copied its slice. Returns false if the helper is not awake yet, since
+ * waking may take longer than the slice; the caller then copies the slice itself. */
 static bool helper_await(void)
 {
     uint32_t offered = WORK_OFFERED;
@@ -141,7 +142,8 @@ static void helper_forget(void)
     helper.state = helper.state == HELPER_RUNS ? HELPER_NONE : helper.state;
 }
 
-/* Under `owner`. */
+/* Starts the helper if the machine has CPUs for it, and returns the new state. The caller holds
+ * `owner`. */
 static int helper_start(void)
 {
     static int registered;

@@ -1,6 +1,7 @@
 /*
  * copy.h - copies between host and device, and within the device. A copy is one record if the
- * device can access the memory; else it goes slice by slice through the staging chunks. Any thread.
+ * device can access the host memory; otherwise it goes slice by slice through the staging chunks.
+ * Any thread.
  */
 #ifndef GS_CLIENT_COPY_H
 #define GS_CLIENT_COPY_H
@@ -21,7 +22,7 @@ struct copy {
  * always waits. */
 gs_status copy_run(struct session *session, gs_stream stream, const struct copy *copy, bool wait);
 
-/* Bytes of each slice of a large copy of size bytes. */
+/* Returns the size of each slice of a large copy of `size` bytes. */
 uint64_t copy_slice(uint64_t size);
 
 #endif

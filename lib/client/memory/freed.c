@@ -10,9 +10,10 @@
 
 struct freed {
     struct freed *next;
-    enum req_op op; /* REQ_FREE of an address, or what ends an object with a number */
+    enum req_op op; /* REQ_FREE of an address, or the request that destroys the object of a
+                       number */
     uint64_t what, size;
-    uint64_t position[SEG_STREAMS]; /* no work uses it when all streams have passed these */
+    uint64_t position[SEG_STREAMS]; /* when all streams have passed these, no work uses it */
 };
 
 void freed_init(struct freed_list *list)
@@ -32,7 +33,7 @@ void freed_deinit(struct freed_list *list)
     pthread_mutex_destroy(&list->lock);
 }
 
-/* Returns whether work before the positions is still to be done. */
+/* Sets the positions to the streams' tails. Returns whether work before them is unfinished. */
 static bool positions_note(struct session *session, uint64_t position[SEG_STREAMS])
 {
     bool busy = false;
@@ -53,7 +54,7 @@ static bool positions_passed(const struct session *session, const uint64_t posit
     return true;
 }
 
-/* Adds it at the end. false: too much waits already. */
+/* Adds the entry at the list's end. Returns false if the list is full. */
 static bool list_add(struct freed_list *list, struct freed *freed)
 {
     bool room;
@@ -71,7 +72,7 @@ static bool list_add(struct freed_list *list, struct freed *freed)
     return room;
 }
 
-/* Takes all that no work can use any more out of the list. */
+/* Takes all entries that no work can use any more out of the list. */
 static struct freed *list_take(struct session *session, struct freed_list *list)
 {
     struct freed *taken = NULL, **end = &taken, **link;
@@ -103,9 +104,9 @@ static gs_status server_free(struct session *session, const struct freed *freed,
     return sync_request(session, &request);
 }
 
-/* Frees what was taken out of the list, or puts it back to wait for what is submitted by now:
- * neither memory that is unmapped nor a module can go beside the session's work. A module whose
- * kernel has noted a fault stays until the session ends of it, since the server tells the kernel's
+/* Frees an entry that was taken out of the list, or puts it back to wait for the work submitted by
+ * now, since the server cannot unmap memory or unload a module while the session has work. After a
+ * kernel has noted a fault nothing is freed, since the server needs the kernel's module for its
  * name. */
 static void freed_end(struct session *session, struct freed *freed, uint64_t how)
 {
@@ -123,7 +124,7 @@ static void settle(struct session *session, uint64_t how)
     struct freed_list *list = &session->memory->freed;
     char message[ERROR_MESSAGE_MAX];
 
-    /* relaxed: who frees on another thread may be too late for this call */
+    /* relaxed: what another thread frees at the same time may be missed */
     if (!atomic_load_explicit(&list->count, memory_order_relaxed))
         return;
     error_keep(message);
@@ -147,7 +148,8 @@ gs_status freed_give(struct session *session, enum req_op op, uint64_t what, uin
     gs_status status;
 
     freed_settle(session);
-    /* No thread is any more between the look at the object and the record. */
+    /* From here on no thread is between looking the object up and submitting a record that uses
+     * it. */
     streams_pass(session);
     if (kept) {
         *kept = freed;

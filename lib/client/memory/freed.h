@@ -1,8 +1,8 @@
 /*
  * freed.h - device memory, modules, graphs, arrays, textures and surfaces that the program has
- * freed while the session's work may still use them. The server gets them back once all that was
- * submitted before is complete, in the next call that asks for memory or such an object, frees one,
- * or waits. Any thread.
+ * freed while the session's work may still use them. The client returns them to the server once all
+ * work submitted before is complete: in the next call that asks for memory or such an object, frees
+ * one, or waits. Any thread.
  */
 #ifndef GS_CLIENT_FREED_H
 #define GS_CLIENT_FREED_H
@@ -11,7 +11,7 @@
 
 #include "client/session/session.h"
 
-/* How much may wait. Other tenants do not get it meanwhile. */
+/* Bounds of what may wait to be returned. Other tenants cannot get it meanwhile. */
 #define FREED_BYTES_MAX (UINT64_C(256) << 20)
 #define FREED_COUNT_MAX 256u
 
@@ -28,18 +28,18 @@ struct freed_list {
 void freed_init(struct freed_list *list);
 void freed_deinit(struct freed_list *list);
 
-/* Frees an allocation that is out of the map (REQ_FREE, its address and size), or an object whose
- * handle is retired (REQ_MODULE_UNLOAD, REQ_GRAPH_DESTROY ..., its number, 0). Waits only where too
- * much would wait for work. */
+/* Frees an allocation that has been removed from the map (REQ_FREE, its address and size), or an
+ * object whose handle is retired (REQ_MODULE_UNLOAD, REQ_GRAPH_DESTROY ..., its number, 0). Blocks
+ * only if the list is full. */
 gs_status freed_give(struct session *session, enum req_op op, uint64_t what, uint64_t size);
-/* The same for what has no handle on this side: the server says whether there is such an object. */
+/* Frees an object as freed_give does, but one for which the client has no handle, so that the
+ * server is asked first whether there is such an object. */
 gs_status freed_give_known(struct session *session, enum req_op op, uint64_t what);
-/* Gives the server what no work can use any more. Leaves the thread's error message. */
+/* Returns to the server all that no work can use any more. Preserves the thread's error message. */
 void freed_settle(struct session *session);
-/* sync_request for a request that takes device memory, or a number of the session's: where there is
- * none left, tries again once all that was freed, and what stream_memory.h keeps, is given back,
- * which waits for the session's work.
- */
+/* Makes a synchronous request that needs device memory or one of the session's numbers. If there is
+ * none left, it returns to the server all that was freed and all that stream_memory.h keeps, which
+ * waits for the session's work, and tries once more. */
 gs_status freed_request(struct session *session, struct sync_request *request);
 
 #endif

@@ -9,7 +9,7 @@
 #include "client/memory/memory.h"
 #include "client/submit/sync_request.h"
 
-#define ATTEMPTS 4u /* at a block, where worker after worker is lost */
+#define ATTEMPTS 4u /* tries to get a block while one worker after the other is lost */
 
 static gs_status host_block_free_request(struct session *session, uint64_t id)
 {
@@ -18,7 +18,8 @@ static gs_status host_block_free_request(struct session *session, uint64_t id)
     return sync_request(session, &request);
 }
 
-/* The block went with its worker before it was mapped here. The next worker does not know of it. */
+/* Returns whether the block is gone because its worker ended before this process had mapped it. The
+ * next worker does not know the block. */
 static bool block_gone(int id)
 {
     struct shmid_ds about;
@@ -26,7 +27,7 @@ static bool block_gone(int id)
     return shmctl(id, IPC_STAT, &about) < 0 && (errno == EINVAL || errno == EIDRM);
 }
 
-/* The server's number of the block, from its answer. */
+/* Checks the block's number in the server's answer. */
 static gs_status block_number(const struct sync_request *answered)
 {
     return answered->ret[0] < SEG_HOSTS
@@ -35,7 +36,8 @@ static gs_status block_number(const struct sync_request *answered)
                            (unsigned long long)answered->ret[0], SEG_HOSTS);
 }
 
-/* *again: there is no block, and another can be asked for. */
+/* Asks for a block and maps it. Sets *again if the block is gone and the caller may ask for
+ * another. */
 static gs_status block_ask(struct session *session, uint64_t size, enum host_block_use use,
                            struct host_block *block, bool *again)
 {
@@ -97,8 +99,8 @@ gs_status host_block_free(struct session *session, const struct host_block *bloc
 {
     gs_status status;
 
-    /* Mapped until the server has freed it: a worker that takes the session up meanwhile finds it.
-     */
+    /* The block stays mapped until the server has freed it, so that a worker that takes the session
+     * up meanwhile still finds the segment. */
     pthread_mutex_lock(&session->memory->host_lock);
     status = host_block_free_request(session, block->id);
     if (block->segment != HOST_BLOCK_JOINED)

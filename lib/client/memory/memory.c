@@ -55,7 +55,7 @@ static gs_status range_bad(const struct session *session, uint64_t address, uint
                      (ull)session->info.window_size);
 }
 
-/* True if the range is an import that its owner has revoked. */
+/* Returns true if the range is an import that its owner has revoked. */
 static bool import_revoked(const struct session *session, const struct range *range)
 {
     uint64_t number = range->value - MEMORY_IMPORT;
@@ -187,7 +187,7 @@ gs_status memory_host_device(struct session *session, const void *address, uint6
     return status;
 }
 
-/* Under the lock. */
+/* Adds a host block to the maps. The caller holds the lock. */
 static gs_status host_add(struct memory *memory, const struct host_block *block)
 {
     const struct range there = {(uint64_t)(uintptr_t)block->address, block->size, block->id};

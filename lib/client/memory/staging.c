@@ -41,7 +41,8 @@ gs_status staging_prepare(struct session *session, struct staging *staging)
     return status;
 }
 
-/* Index of a chunk that is not held, one whose copy is complete if possible; count: none. */
+/* Returns the index of a chunk that is not held, if possible one whose copy is complete; count: all
+ * are held. */
 static uint32_t chunk_pick(struct session *session, const struct staging *staging)
 {
     uint32_t oldest = staging->count;

@@ -4,8 +4,8 @@
  * copies do not wait behind the chunks of large ones. Any thread; copies of several threads share
  * the chunks.
  *
- * One thread holds a chunk while it fills or empties the chunk. A chunk that is given back has the
- * position at which its copy is complete; the next holder waits for that position.
+ * One thread holds a chunk while it fills or empties the chunk. A chunk that has been given back
+ * keeps the position at which its copy is complete; the next holder waits for that position.
  */
 #ifndef GS_CLIENT_STAGING_H
 #define GS_CLIENT_STAGING_H
@@ -48,9 +48,9 @@ void staging_deinit(struct staging *staging);
 
 /* Makes the host block unless it exists. Statuses as gs_host_alloc. */
 gs_status staging_prepare(struct session *session, struct staging *staging);
-/* Takes a chunk and waits until its last copy is complete. If other threads hold all chunks: waits
- * for one, or with `wait` false sets *chunk to staging->count. A thread that holds a chunk must not
- * wait, since two such threads could wait for each other. Statuses as session_trouble. */
+/* Takes a chunk and waits until its last copy is complete. If other threads hold all chunks, it
+ * waits for one, or with `wait` false sets *chunk to staging->count. A thread that holds a chunk
+ * must not wait, since two such threads could wait for each other. Statuses as session_trouble. */
 gs_status staging_take(struct session *session, struct staging *staging, bool wait,
                        uint32_t *chunk);
 /* Gives a chunk back, whose copy is complete at this position of the stream. */

@@ -10,7 +10,7 @@ struct stream_block {
     struct stream_block *next;
     uint64_t address, size;
     uint32_t stream;
-    uint64_t position; /* of the stream, when the block was given back */
+    uint64_t position; /* the stream's position at which the block was freed */
 };
 
 enum { SMALLEST = 256, STEPS = 8 };
@@ -41,7 +41,7 @@ uint64_t stream_memory_size(uint64_t size)
     uint64_t step = SMALLEST;
 
     if (size > UINT64_MAX / 2)
-        return size; /* which no device has */
+        return size; /* more than any device has */
     while (step * 2 * STEPS <= size)
         step *= 2;
     return (size + step - 1) / step * step;
@@ -76,7 +76,7 @@ bool stream_memory_take(struct session *session, const struct stream *stream, ui
     return found != NULL;
 }
 
-/* Takes out the oldest blocks that are too much. The lock is held. */
+/* Takes out the oldest blocks beyond the bounds. The lock is held. */
 static struct stream_block *excess_take(struct stream_memory *memory)
 {
     struct stream_block **link = &memory->first, *excess;
@@ -96,7 +96,7 @@ static struct stream_block *excess_take(struct stream_memory *memory)
     return excess;
 }
 
-/* Gives blocks to the server, as gs_free does. The first failure counts. */
+/* Frees the blocks as gs_free does. Returns the first failure. */
 static gs_status blocks_free(struct session *session, struct stream_block *blocks)
 {
     gs_status status = GS_OK;

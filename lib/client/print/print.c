@@ -21,7 +21,8 @@ void printing_deinit(struct printing *printing)
     pthread_mutex_destroy(&printing->lock);
 }
 
-/* Bypasses stdio, so that no thread waits under the lock for another that holds stderr. */
+/* Writes to stderr without stdio, so that a thread that holds the lock does not wait for another
+ * that holds stderr's lock. */
 static void error_write(const char *bytes, size_t size)
 {
     while (size) {
@@ -36,8 +37,8 @@ static void error_write(const char *bytes, size_t size)
     }
 }
 
-/* Under stdout's lock and the printing's. ferror(stdout) shows a failed write, as it does for the
- * program's own writes. */
+/* Prints one record. The caller holds stdout's lock and the printing's. A failed write shows in
+ * ferror(stdout), as for the program's own writes. */
 static void record_print(void *context, const unsigned char *record, size_t bytes)
 {
     struct printing *printing = context;
@@ -57,7 +58,7 @@ static void record_print(void *context, const unsigned char *record, size_t byte
     }
 }
 
-/* Under the lock. */
+/* Reports newly lost messages. The caller holds the lock. */
 static void lost_report(struct printing *printing)
 {
     unsigned long long lost = print_ring_lost(printing->reader.block);

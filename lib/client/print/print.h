@@ -1,8 +1,9 @@
 /*
- * print.h - output of a session's kernels: the calls that wait for the device write it to this
- * process's stdout, and assertions to stderr. Any thread inside the session.
+ * print.h - prints the output of a session's kernels. Calls that wait for the device write it to
+ * this process's stdout, and assertions' messages to stderr. Any thread inside the session.
  *
- * A session whose kernels do not print has no block; then a call that waits spends one load here.
+ * A session whose kernels do not print has no print block; a call that waits then costs one load
+ * here.
  */
 #ifndef GS_CLIENT_PRINT_H
 #define GS_CLIENT_PRINT_H
@@ -16,7 +17,7 @@
 
 struct printing {
     unsigned char *_Atomic block; /* NULL: no kernel prints; set once */
-    pthread_mutex_t lock;         /* of the members below; taken after stdout's lock */
+    pthread_mutex_t lock;         /* guards the members below; taken after stdout's lock */
     struct print_reader reader;
     struct text text;
     unsigned long long lost_reported;
@@ -25,7 +26,7 @@ struct printing {
 void printing_init(struct printing *printing);
 void printing_deinit(struct printing *printing);
 
-/* At the session's end: reports the messages that were lost since the last report. */
+/* Reports, at the session's end, the messages that were lost since the last report. */
 void print_farewell(struct printing *printing);
 
 void print_drain(struct printing *printing);

@@ -116,7 +116,7 @@ static void specification_make(struct specification *spec, const struct print_co
     *at = '\0';
 }
 
-/* Determines a width or precision; the record has it as the next argument if the format has '*'. */
+/* Determines a width or precision, which is the record's next argument if the format has '*'. */
 static bool number_take(struct record *record, int given, int *number)
 {
     uint64_t word;
@@ -196,7 +196,7 @@ static void value_add(struct text *text, const struct specification *spec,
     }
 }
 
-/* Adds one conversion with its arguments. False: the record ends before them. */
+/* Adds one conversion with its arguments. Returns false if the record ends before them. */
 static bool conversion_add(struct text *text, struct record *record,
                            const struct print_conversion *c)
 {

@@ -56,7 +56,8 @@ static void ring_clear(unsigned char *block, uint64_t position, size_t size)
     memset(block + PRINT_AT_RING, 0, size - first);
 }
 
-/* Bytes of the record at the position; 0 if there is none yet. */
+/* Returns the size of the record at the position; 0 if there is none yet. Sets *fresh if it has not
+ * been passed on. */
 static size_t record_at(const unsigned char *block, uint64_t position, uint64_t end, bool *fresh)
 {
     /* acquire: pairs with the fence before the device's stamp; the record is complete */

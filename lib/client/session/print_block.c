@@ -7,7 +7,7 @@
 #include "client/base/error.h"
 #include "common/print_ring.h"
 
-/* Under the lock. */
+/* Maps the block. The caller holds the printing's lock. */
 static gs_status block_map(struct session *session, int id)
 {
     struct printing *printing = &session->printing;

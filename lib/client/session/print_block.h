@@ -1,4 +1,4 @@
-/* print_block.h - mapping the block that a session's kernels print to. Any thread. */
+/* print_block.h - maps the print block of a session. Any thread. */
 #ifndef GS_CLIENT_PRINT_BLOCK_H
 #define GS_CLIENT_PRINT_BLOCK_H
 

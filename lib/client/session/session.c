@@ -22,14 +22,15 @@
 
 struct slot {
     struct session *_Atomic session; /* the session that handles find; NULL: none */
-    struct session *owner;           /* also while it is made or freed; under table_lock */
+    struct session *owner;           /* the session that has the slot, also while it is made or
+                                        freed; under table_lock */
     struct {
         alignas(64) _Atomic uint32_t inside;
     } shard[SHARDS];
 };
 
 static struct slot slots[HANDLE_SESSIONS];
-/* Guards owners and mappings. fork() takes it, so that the child knows every mapping. */
+/* Guards owners and mappings. The fork handler takes it, so that the child knows every mapping. */
 static pthread_mutex_t table_lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_once_t fork_once = PTHREAD_ONCE_INIT;
 static int fork_error;             /* of pthread_atfork; 0: the handlers are registered */
@@ -37,17 +38,18 @@ static uint32_t parent_generation; /* the parent process's last generation; 0: n
 /* Sessions of the parent, kept reachable so that leak checkers do not report them. */
 static struct session *parent_sessions[HANDLE_SESSIONS];
 
-/* An address that is the calling thread's alone, without a function call where the compiler can. */
+/* An address that belongs to the calling thread alone; without a function call if the compiler has
+ * the builtin. */
 #if defined(__clang__) ? __clang_major__ >= 14 : __GNUC__ >= 11
 #define THREAD_ADDRESS() ((uintptr_t)__builtin_thread_pointer())
 #else
 #define THREAD_ADDRESS() ((uintptr_t)pthread_self())
 #endif
 
-/* The shard that the calling thread counts in. The thread's address gives the shard, because the
- * library has no thread-local variables (error.c). The address lies at the end of the thread's
- * stack; by this factor, which was found by trial, 16 threads whose stacks of 64 KiB to 64 MiB
- * follow each other have shards of their own. */
+/* Returns the shard in which the calling thread counts. The shard is a hash of the thread's
+ * address, because the library has no thread-local variables (error.c). The address lies at the end
+ * of the thread's stack. The factor was found by trial: with it, 16 threads whose stacks of 64 KiB
+ * to 64 MiB follow each other have different shards. */
 static uint32_t shard_of_thread(void)
 {
     return (uint32_t)((uint64_t)(THREAD_ADDRESS() >> 12) * 0x642C2CA710BFE7C5u >>
@@ -188,8 +190,9 @@ gs_status session_enter(struct handle handle, enum handle_kind kind, struct sess
 
 void session_leave(const struct session *session)
 {
-    /* release: pairs with session_withdraw; the call's accesses to the session are before. A call
-     * begins and ends in one thread, so the shard is the one that the thread entered by. */
+    /* release: pairs with session_withdraw; the call's accesses to the session come before it. A
+     * call begins and ends in one thread, so this is the shard in which the thread was counted
+     * in. */
     atomic_fetch_sub_explicit(&slots[session->index].shard[shard_of_thread()].inside, 1,
                               memory_order_release);
 }
@@ -236,7 +239,8 @@ static bool in_window(const struct session *session, uint64_t address, uint64_t 
            address - session->info.window_base <= session->info.window_size - size;
 }
 
-/* Attaches the segment over addresses of the window. false: it is not to lie there. */
+/* Attaches the segment over addresses of the window. Returns false if `at` is not in the reserved
+ * window or the call fails. */
 static bool window_attach(struct session *session, unsigned slot, int id, uint64_t at)
 {
     struct shmid_ds about;

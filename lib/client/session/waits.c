@@ -37,7 +37,8 @@ static bool passed(const struct seg_complete *complete, uint32_t stream, uint64_
                    position);
 }
 
-/* SEEN has the streams that were asked about: each is asked once, so that a question is short. */
+/* Returns whether a stream that waited for this one has gone on. `seen` has the streams already
+ * examined, each of which is examined once, so that the search stays short. */
 static bool implied(const struct waits *waits, const struct seg_complete *complete, uint32_t stream,
                     uint64_t position, uint64_t *seen)
 {

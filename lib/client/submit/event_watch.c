@@ -25,14 +25,14 @@ struct watch {
     int fd; /* a pipe's end to write to; the caller has the other, and may close it at any time */
 };
 
-/* Under the lock. A child of fork has neither thread nor watches. */
+/* Members are guarded by `lock`. A child of fork has neither the thread nor watches. */
 static struct {
     pthread_mutex_t lock;
     pthread_cond_t more;
     struct watch *watches;
     size_t count, room;
-    bool runs;                /* the thread */
-    _Atomic uint32_t changes; /* a futex: how often something was added */
+    bool runs;                /* the thread runs */
+    _Atomic uint32_t changes; /* a futex: the number of additions so far */
 } watched = {.lock = PTHREAD_MUTEX_INITIALIZER, .more = PTHREAD_COND_INITIALIZER};
 
 /* ---- The thread ------------------------------------------------------------------------------ */
@@ -50,14 +50,15 @@ static bool watch_over(const struct watch *watch)
     return over;
 }
 
-/* Fails where the caller has closed the other end; the thread blocks SIGPIPE. */
+/* Makes the other end readable. The write fails harmlessly if the caller has closed that end, since
+ * the thread blocks SIGPIPE. */
 static void pipe_tell(int fd)
 {
     (void)!write(fd, "", 1);
     close(fd);
 }
 
-/* Tells who waits for what is over. Returns how many that were. */
+/* Signals the descriptors of all watches that are over, and removes these. Returns their number. */
 static size_t watches_look(void)
 {
     size_t left = 0, before = watched.count;
@@ -85,7 +86,7 @@ static void *watch_main(void *unused)
     for (;;) {
         while (watched.count == 0)
             pthread_cond_wait(&watched.more, &watched.lock);
-        /* Work that is new or has ended is a wait's begin. */
+        /* New or ended work restarts the back-off. */
         if (watches_look() > 0 || watched.count != seen)
             backoff = (struct backoff)BACKOFF_INIT;
         seen = watched.count;

@@ -1,7 +1,7 @@
 /*
- * event_watch.h - descriptors that become readable when work is complete, for event loops. A thread
- * of the process's polls the completion words of all work that is watched, and sleeps while there
- * is none; the first descriptor starts it. Any thread.
+ * event_watch.h - descriptors that become readable when work is complete, for event loops. One
+ * thread of the process polls the completion words of all watched work, and sleeps while there is
+ * none. The first descriptor starts the thread. Any thread.
  */
 #ifndef GS_CLIENT_EVENT_WATCH_H
 #define GS_CLIENT_EVENT_WATCH_H

@@ -8,7 +8,7 @@
 #include "common/wire.h"
 
 /* Flags of a step. */
-#define CHANGED      1u            /* its record may be another than the recorded one */
+#define CHANGED      1u            /* its record may differ from the recorded one */
 #define OFF          2u            /* launches leave it out */
 #define FORMER(flag) ((flag) << 2) /* whether the step had the flag before the call in progress */
 #define NAMED        16u           /* the call in progress names the step */
@@ -36,7 +36,7 @@ static unsigned step_of(const unsigned *steps, unsigned i)
     return steps ? steps[i] : i;
 }
 
-/* Goes through the calls of a recording, each of which takes the place of a step. */
+/* An iterator over the calls of a recording, each of which replaces a step. */
 struct calls {
     const struct recording *recording;
     const unsigned *steps; /* NULL: the first steps */
@@ -44,7 +44,8 @@ struct calls {
     unsigned number;
 };
 
-/* The record of the next call, and the step; NULL: there is no more. A REC_AFTER is no call. */
+/* Returns the record of the next call and sets *step; NULL at the end. Skips REC_AFTERs, which are
+ * no calls. */
 static unsigned char *call_next(struct calls *calls, unsigned *step)
 {
     while (calls->at < calls->recording->size) {
@@ -101,7 +102,7 @@ void graph_changes_free(struct graph_changes *changes)
     free(changes);
 }
 
-/* What only a graph has that changes. The lock is held. */
+/* Allocates the members that only a changed graph needs. The lock is held. */
 static gs_status begin(struct graph_changes *changes)
 {
     if (changes->draft)
@@ -125,7 +126,8 @@ static gs_status begin(struct graph_changes *changes)
 
 #define WORD sizeof(uint64_t)
 
-/* The first word of the record from `at` on that differs, or not; its size: there is none. */
+/* Returns the offset of the record's first word from `at` on that differs (or, with `differs`
+ * false, is equal); the record's size if there is none. */
 static uint32_t word_find(const unsigned char *a, const unsigned char *b, uint32_t at,
                           uint32_t size, bool differs)
 {
@@ -145,15 +147,16 @@ static bool change_add(unsigned char *to, uint32_t *size, const struct rec_chang
     return true;
 }
 
-/* Whether a call names a kernel or a host block. */
+/* Returns whether a call names a kernel or a host block. */
 static bool names_object(const unsigned char *record)
 {
     return header_of(record)->op == REC_LAUNCH ||
            (copy_kind(record) != 0 && copy_kind(record) != REC_DTOD);
 }
 
-/* Adds what is different in a step; `number`: its own among the section's. A call may name another
- * object by the number that a former one had: then the server has to be told something. */
+/* Adds a step's changes to the difference; `number` is the step's number in its section. A call may
+ * name a new object by the number of a former one. Its record is then sent even if no byte of it
+ * differs. */
 static bool step_add(const struct graph_changes *changes, uint32_t step, uint32_t number,
                      unsigned char *to, uint32_t *size)
 {
@@ -201,7 +204,7 @@ static gs_status section_make(struct graph_changes *changes, uint32_t section)
     return GS_OK;
 }
 
-/* Makes the differences of all sections that have one of these steps. */
+/* Makes the differences of all sections that contain one of these steps. */
 static gs_status sections_make(struct graph_changes *changes, const unsigned *steps, unsigned count)
 {
     gs_status status = GS_OK;
@@ -252,8 +255,8 @@ static void bytes_swap(unsigned char *a, unsigned char *b, uint32_t size)
     }
 }
 
-/* Exchanges the records of the recording's calls for those that the steps have now. Doing it twice
- * changes nothing. */
+/* Exchanges the records of the recording's calls with the steps' current records. A second exchange
+ * undoes the first. */
 static void calls_exchange(struct graph_changes *changes, struct calls calls)
 {
     unsigned char *record;
@@ -274,7 +277,7 @@ static gs_status calls_check(const struct graph_changes *changes, struct calls c
     return status;
 }
 
-/* Gives the steps the flag or takes it from them, and keeps what each had. */
+/* Sets or clears the flag of the steps, and keeps each step's former value. */
 static void flags_set(struct graph_changes *changes, const unsigned *steps, unsigned count,
                       unsigned flag, bool on)
 {
@@ -297,7 +300,7 @@ static void flags_restore(struct graph_changes *changes, const unsigned *steps, 
     }
 }
 
-/* A step that is named twice would lose what it was before the call. */
+/* Refuses a list that names a step twice, since the step's former value would be lost. */
 static gs_status steps_distinct(struct graph_changes *changes, const unsigned *steps,
                                 unsigned count)
 {
@@ -314,7 +317,7 @@ static gs_status steps_distinct(struct graph_changes *changes, const unsigned *s
     return status;
 }
 
-/* Takes the lock for a change of these steps. On failure it is not held. */
+/* Takes the lock for a change of these steps. On failure the lock is not held. */
 static gs_status change_begin(struct graph_changes *changes, const unsigned *steps, unsigned count)
 {
     gs_status status;
@@ -380,7 +383,7 @@ uint32_t graph_difference_size(struct graph_changes *changes, uint32_t section)
 {
     uint32_t size;
 
-    /* relaxed: a launch that may come before a change as well as after it */
+    /* relaxed: the launch is concurrent with the change, so either order is right */
     if (!atomic_load_explicit(&changes->ever, memory_order_relaxed))
         return 0;
     pthread_mutex_lock(&changes->lock);

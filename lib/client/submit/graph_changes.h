@@ -1,10 +1,11 @@
 /*
- * graph_changes.h - what the steps of a recorded graph do now: their records as they were recorded,
- * which the server has, and as they are since gs_graph_change. A launch carries the difference, so
- * that it stands for itself: those before it and in other streams have theirs. A graph of more than
- * SEG_GRAPH_NODES steps is several graphs of the server's, its sections, and each has a difference.
+ * graph_changes.h - the changes that gs_graph_change has made to a recorded graph. It keeps the
+ * steps' records as they were recorded, which the server has, and as they are now. Each launch
+ * carries the difference, so that a change affects no launch before it, in whatever stream. A graph
+ * of more than SEG_GRAPH_NODES steps consists of sections, each of which is a graph of the server
+ * with a difference of its own.
  *
- * The session's graph owns one. Any thread: a lock of its own guards what changes.
+ * Each struct graph owns one. Any thread: its own lock guards the members that change.
  */
 #ifndef GS_CLIENT_GRAPH_CHANGES_H
 #define GS_CLIENT_GRAPH_CHANGES_H
@@ -15,42 +16,43 @@
 
 #include "client/submit/recording.h"
 
-/* The difference of one graph of the server's, as it follows a rec_graph. */
+/* The difference of one section, in the form that follows a rec_graph. */
 struct graph_difference {
-    unsigned char *bytes; /* NULL: nothing was ever different */
+    unsigned char *bytes; /* NULL: the section was never changed */
     uint32_t size;
-    bool due; /* it is to be made anew */
+    bool due; /* the difference is out of date */
 };
 
 struct graph_changes {
     unsigned char *recorded;
     size_t bytes;
-    uint32_t *offset; /* of each step's record */
+    uint32_t *offset; /* the offset of each step's record */
     uint32_t steps;
     pthread_mutex_t lock;                /* guards what follows */
     _Atomic bool ever;                   /* something has been changed; read without the lock */
     unsigned char *now;                  /* the records as they are now; NULL until ever */
-    unsigned char *state;                /* of each step: its flags, see graph_changes.c */
-    struct graph_difference *difference; /* of each graph of the server's */
+    unsigned char *state;                /* each step's flags, see graph_changes.c */
+    struct graph_difference *difference; /* of each section */
     unsigned char *draft;
 };
 
-/* Takes the records from the recording. NULL: there is no memory, which the message says. */
+/* Makes the changes of a new graph and takes the records over from the recording. NULL: no memory,
+ * and the message is set. */
 struct graph_changes *graph_changes_new(struct recording *recording);
 void graph_changes_free(struct graph_changes *changes);
 
-/* Puts the recording's calls in the places of these steps; steps NULL: of the first `count`. On
+/* Replaces these steps by the calls of the recording; steps NULL: the first `count` steps. On
  * failure nothing has changed. GS_ERR_INVALID_VALUE, GS_ERR_NOT_SUPPORTED, GS_ERR_LIMIT,
  * GS_ERR_NO_MEMORY. */
 gs_status graph_changes_put(struct graph_changes *changes, struct recording *recording,
                             const unsigned *steps, unsigned count);
-/* Has launches leave the steps out, or make them again. Statuses as above. */
+/* Makes later launches include the steps, or leave them out. Statuses as above. */
 gs_status graph_changes_enable(struct graph_changes *changes, const unsigned *steps, unsigned count,
                                bool enabled);
 
-/* The bytes of a section's difference. */
+/* Returns the size of a section's difference in bytes. */
 uint32_t graph_difference_size(struct graph_changes *changes, uint32_t section);
-/* Copies it. False: its size is not `size` any more. */
+/* Copies a section's difference. Returns false if its size is no longer `size`. */
 bool graph_difference_copy(struct graph_changes *changes, uint32_t section, void *to,
                            uint32_t size);
 

@@ -4,8 +4,8 @@
  * A REC_HOST record holds its stream back until seg_client.host_done has passed it. The thread
  * watches the completion word of each stream that has such a record; when the work before the
  * record is complete it calls the function, stores host_done and sets the stream's bit in the
- * activity word. A record in the same stream is complete only when the one before it is, so that
- * functions of a stream are called in its order.
+ * activity word. A record is complete only when the one before it in the stream is, so a stream's
+ * functions are called in its order.
  *
  * A call keeps its session: gs_detach waits for the calls before it frees the session.
  */
@@ -32,15 +32,16 @@ struct call {
     void *data;
 };
 
-/* Under the lock. A child of fork has neither thread nor calls. */
+/* Members are guarded by `lock`. A child of fork has neither the thread nor calls. */
 static struct {
     pthread_mutex_t lock;
     pthread_cond_t more, returned;
     struct call *first, **end;
-    struct session *running; /* the session of the function that is being called; NULL: none is */
-    bool runs;               /* the thread */
+    struct session *running; /* the session of the function that is being called; NULL: no
+                                function is */
+    bool runs;               /* the thread runs */
     _Atomic pthread_t thread;
-    _Atomic uint32_t changes; /* a futex: how often something was added */
+    _Atomic uint32_t changes; /* a futex: the number of additions so far */
 } calls = {
     .lock = PTHREAD_MUTEX_INITIALIZER,
     .more = PTHREAD_COND_INITIALIZER,
@@ -58,7 +59,8 @@ static bool call_due(const struct call *call)
            !session_alive(session) || (fault_seen(session) && fault_is_late(session));
 }
 
-/* Takes the first call that is due out of the list; NULL: none is. The lock is held. */
+/* Takes the first call that is due out of the list and returns it; NULL: none is due. The lock is
+ * held. */
 static struct call *call_take(void)
 {
     for (struct call **at = &calls.first, *call; (call = *at) != NULL; at = &call->next) {
@@ -81,7 +83,7 @@ static gs_status call_status(struct session *session, const struct call *call)
     return session_trouble(session);
 }
 
-/* Without the lock. */
+/* Calls the function and releases the stream. The lock is not held. */
 static void call_run(const struct call *call)
 {
     struct session *session = call->session;
@@ -172,7 +174,8 @@ static void fork_register(void)
 
 /* ---- Adding and ending ----------------------------------------------------------------------- */
 
-/* The thread takes the signals that an instruction of a function raises. The lock is held. */
+/* Starts the thread unless it runs. The thread does not block the signals that an instruction of a
+ * host function may raise. The lock is held. */
 static gs_status caller_start(void)
 {
     static const int own[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP, SIGABRT, 0};

@@ -9,11 +9,11 @@
 #include "common/util.h"
 
 #define ALIGN_MOST   256u
-/* How long nothing is asked for after a time-out, for each question takes the server 10 s and holds
- * other tenants up. */
+/* The time after a timeout in which the client asks for no new kind, because each such request
+ * takes the server 10 s and holds up other tenants. */
 #define ASK_AGAIN_NS UINT64_C(60000000000)
 
-/* By all that an algorithm is chosen by. Never 0. */
+/* Returns a hash of all that the choice of an algorithm depends on. Never 0. */
 static uint64_t kind_of(const struct rec_gemm *record)
 {
     static const uint64_t key[2];

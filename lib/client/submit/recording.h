@@ -1,6 +1,6 @@
 /*
- * recording.h - the recording of a graph: the records that a stream was given since gs_graph_begin.
- * Under the stream's lock.
+ * recording.h - the recording of a graph: the records given to a stream since gs_graph_begin. Under
+ * the stream's lock.
  */
 #ifndef GS_CLIENT_RECORDING_H
 #define GS_CLIENT_RECORDING_H
@@ -15,7 +15,7 @@
 struct recording {
     unsigned char *bytes;
     size_t size, room;
-    uint32_t steps;   /* records but REC_AFTER */
+    uint32_t steps;   /* records other than REC_AFTER */
     gs_status failed; /* status of the first failed call; GS_OK: none failed */
     char message[512];
 };
@@ -25,7 +25,8 @@ void recording_free(struct recording *recording);
 /* Makes room for one more record, which the caller fills in. GS_ERR_LIMIT, GS_ERR_NO_MEMORY. */
 gs_status recording_reserve(struct recording *recording, uint32_t size, void **record);
 void recording_commit(struct recording *recording, uint32_t size);
-/* Keeps the first failure, which gs_graph_end returns: a graph must not lack a call silently. */
+/* Notes the first failed call, which gs_graph_end then returns, so that no graph silently lacks a
+ * call. */
 void recording_fail(struct recording *recording, gs_status status, const char *message);
 
 #endif

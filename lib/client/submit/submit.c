@@ -102,8 +102,8 @@ gs_status stream_call_end(const struct session *session, struct stream *stream, 
 
 /* Waits until a quarter of the ring is free, or `bytes` where these are more; the device works on
  * the rest meanwhile. If a caller waited only for the room of its record, each completion would let
- * one record in, and the worker would issue each alone: an H200 does 350,000 launches a second that
- * way, and over a million in longer runs. */
+ * one record in, and the worker would issue each record alone. An H200 runs 350,000 launches a
+ * second that way, and over a million if they are issued many at a time. */
 static gs_status ring_await(struct session *session, struct stream *stream, uint32_t bytes)
 {
     const uint32_t room = bytes > SEG_RING_BYTES / 4 ? bytes : SEG_RING_BYTES / 4;
@@ -161,7 +161,8 @@ gs_status stream_reserve(struct session *session, struct stream *stream, uint32_
 #define BELL_TRIES    200u
 #define BELL_PAUSE_NS 1000000
 
-/* Sends the message that makes the worker read the activity words; its slot is a hint. */
+/* Sends the doorbell message, which makes the worker read the activity words. The slot in it is a
+ * hint. */
 static void bell_ring(struct session *session)
 {
     char message[BELL_MESSAGE_SIZE];
@@ -180,7 +181,7 @@ static void bell_ring(struct session *session)
     if (result < 0 && errno != EAGAIN) {
         log_error("event=doorbell-failed doorbell=%s reason=%s", session->info.bell,
                   strerror(errno));
-        /* The next call rings again. */
+        /* The next submission rings again. */
         atomic_store_explicit(&session->server_page->need_bell, 1, memory_order_relaxed);
     }
 }

@@ -17,18 +17,18 @@ struct sync_request {
     /* reply */
     uint64_t ret[4];
     struct req_kernel *kernel; /* receives the payload of REQ_KERNEL_GET */
-    void *map;                 /* receives that of REQ_TENSOR_MAP */
-    char *text;                /* receives the message, cut to text_size; NULL: nobody asks */
+    void *map;                 /* receives the payload of REQ_TENSOR_MAP */
+    char *text;                /* receives the message, cut to text_size; NULL: not wanted */
     size_t text_size;
 };
 
-/* Returns the server's status and sets its message; statuses as session_trouble if the session ends
- * meanwhile. There is no time limit, because a compilation may take long and the server's death is
- * noticed. */
+/* Makes the request and waits for the answer. Returns the server's status and sets its message;
+ * statuses as session_trouble if the session ends meanwhile. The wait has no time limit, because a
+ * compilation may take long, and the client notices the server's death. */
 gs_status sync_request(struct session *session, struct sync_request *request);
 
-/* Refuses a name that is empty or that no request has room for. what: names the thing that is
- * asked for. GS_ERR_INVALID_VALUE. */
+/* Refuses a name that is empty or too long for a request. `what` names the thing that is asked for.
+ * GS_ERR_INVALID_VALUE. */
 gs_status request_name_check(const char *name, const char *what);
 
 #endif

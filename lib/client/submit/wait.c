@@ -44,7 +44,8 @@ gs_status wait_position_until(struct session *session, uint32_t stream, uint64_t
             return GS_NOT_READY;
     }
     /* acquire: pairs with the thread that has called the stream's host functions (host_call.c). The
-     * completion word orders them too, by way of the worker, which a race detector does not see. */
+     * completion word already orders them through the worker, but a race detector does not see
+     * that. */
     atomic_load_explicit(&session->client->host_done[stream], memory_order_acquire);
     return GS_OK;
 }
@@ -69,7 +70,7 @@ gs_status wait_all(struct session *session)
     for (uint32_t i = 0; i < SEG_STREAMS; i++)
         target[i] = position_tail(session, i);
     for (uint32_t i = 0; i < SEG_STREAMS && status == GS_OK; i++) {
-        /* Most streams have nothing, and a wait begins with more than a look. */
+        /* Most streams are idle, and wait_position costs more than this check. */
         if (!position_passed(position_complete(session, i), target[i]))
             status = wait_position(session, i, target[i]);
     }

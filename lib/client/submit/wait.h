@@ -9,14 +9,14 @@
 #include "client/session/session.h"
 #include "common/fault_note.h"
 
-/* Byte position up to which a stream is complete. */
+/* Returns the byte position up to which a stream is complete. */
 static inline uint64_t position_complete(const struct session *session, uint32_t stream)
 {
     /* acquire: pairs with the device's write after its work; results are visible after it. */
     return atomic_load_explicit(&session->complete->position[stream], memory_order_acquire);
 }
 
-/* Byte position up to which records were given to a stream. */
+/* Returns the byte position up to which records have been submitted to a stream. */
 static inline uint64_t position_tail(const struct session *session, uint32_t stream)
 {
     /* acquire: pairs with the store in stream_commit by whichever thread gave the record. */
@@ -31,17 +31,19 @@ static inline bool position_passed(uint64_t complete, uint64_t position)
 /* Blocks until the stream is complete up to position. A completed position gives GS_OK even if the
  * session has ended meanwhile; otherwise the end of the session gives session_trouble's status. */
 gs_status wait_position(struct session *session, uint32_t stream, uint64_t position);
-/* The same, up to a moment of clock_ns: GS_NOT_READY. */
+/* Waits as wait_position does, but returns GS_NOT_READY when clock_ns() reaches deadline_ns; 0:
+ * never. */
 gs_status wait_position_until(struct session *session, uint32_t stream, uint64_t position,
                               uint64_t deadline_ns);
-/* The moment at which a wait of `timeout_ns` from now ends. */
+/* Returns the clock_ns() time at which a wait of `timeout_ns` that begins now ends. */
 uint64_t wait_deadline(uint64_t timeout_ns);
 
-/* Has the server end the session for what a kernel has noted. Returns session_trouble's status.
- * The caller may hold a stream's lock. */
+/* Makes the server end the session for the fault that a kernel has noted. Returns session_trouble's
+ * status. The caller may hold a stream's lock. */
 gs_status fault_tell(struct session *session);
 
-/* Whether a kernel has noted what ends the session. One load where none can. */
+/* Returns whether a kernel has noted a fault that ends the session. One load if the session has no
+ * print block. */
 static inline bool fault_seen(struct session *session)
 {
     /* acquire: pairs with print_adopt, which has mapped the block before */
@@ -56,15 +58,18 @@ static inline bool fault_seen(struct session *session)
             atomic_load_explicit(&notes->stray.where, memory_order_relaxed));
 }
 
-/* Threads of a kernel may wait for ever for one that has trapped, where CUDA ends them with it. So
- * the session is ended when calls have seen the note, and unfinished work, for FAULT_LATE_NS; the
- * server ends the kernel when the session's grace is over. */
+/* After a trap of one thread the kernel's other threads may wait for it for ever, whereas in CUDA a
+ * trap ends the whole kernel. So a call ends the session when calls have seen the fault note and
+ * unfinished work for FAULT_LATE_NS. The server evicts the kernel when the session's grace is
+ * over. */
 #define FAULT_LATE_NS UINT64_C(100000000)
-/* Called where fault_seen is true: whether the first such call was FAULT_LATE_NS ago. */
+/* Returns whether the first call of this function was FAULT_LATE_NS ago. The caller has seen
+ * fault_seen() true. */
 bool fault_is_late(struct session *session);
 
-/* The status of a call that was to see the end of work with GS_OK, or work that goes on with
- * GS_NOT_READY: the session's fault where a kernel has noted one. The caller holds no lock. */
+/* Returns the status for a call that has found work complete (GS_OK) or still running
+ * (GS_NOT_READY): the session's fault if a kernel has noted one, else `status`. The caller holds no
+ * lock. */
 static inline gs_status fault_check(struct session *session, gs_status status)
 {
     if ((status != GS_OK && status != GS_NOT_READY) || !fault_seen(session))
@@ -75,14 +80,15 @@ static inline gs_status fault_check(struct session *session, gs_status status)
     return fault_tell(session);
 }
 
-/* At the end of a call that waited, with the wait's status. */
+/* Ends a call that waited: prints what kernels have printed, and returns fault_check of the wait's
+ * status. */
 static inline gs_status wait_end(struct session *session, gs_status status)
 {
     print_deliver(&session->printing);
     return fault_check(session, status);
 }
 
-/* Blocks until every stream is complete up to what the stream was given before the call. */
+/* Blocks until every stream has completed all that was submitted to it before the call. */
 gs_status wait_all(struct session *session);
 
 /* Takes and drops every stream's lock once, so that no thread is between looking an object up and

@@ -1,18 +1,18 @@
 /*
- * api.h - what the exported functions have in common. Most come in two forms: with sizes of int,
- * and with sizes of int64_t and _64 behind the name.
+ * api.h - helpers of the exported functions. Most of these come in two forms: with sizes of type
+ * int, and, with _64 behind the name, with sizes of type int64_t.
  */
 #ifndef GS_CUBLAS_API_H
 #define GS_CUBLAS_API_H
 
 #include "cublas/op/operation.h"
 
-/* X(suffix of the name, type of sizes, ...) for both forms. */
+/* Expands X(suffix of the name, type of sizes, ...) for both forms. */
 #define BOTH_FORMS(X, ...)                                                                         \
     X(, int, __VA_ARGS__)                                                                          \
     X(_64, int64_t, __VA_ARGS__)
 
-/* The enum fill of uplo; a record with another uplo becomes invalid. */
+/* Returns the enum fill of uplo. Marks the record invalid if uplo is neither triangle. */
 static inline unsigned fill_of(struct operation *op, cublasFillMode_t uplo)
 {
     if (uplo != CUBLAS_FILL_MODE_LOWER && uplo != CUBLAS_FILL_MODE_UPPER)
@@ -20,7 +20,7 @@ static inline unsigned fill_of(struct operation *op, cublasFillMode_t uplo)
     return uplo == CUBLAS_FILL_MODE_UPPER ? FILL_UPPER : FILL_LOWER;
 }
 
-/* The functions that set and get a handle's member. */
+/* Defines the functions that set and get a member of a handle. */
 #define SETTING_OF(prefix, H, name, type, member, valid)                                           \
     CUBLAS_API cublasStatus_t prefix##Set##name(H handle, type value)                              \
     {                                                                                              \

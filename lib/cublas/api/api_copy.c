@@ -1,8 +1,8 @@
-/* api_copy.c - vectors and matrices between host and device: copies of the runtime. */
+/* api_copy.c - copies vectors and matrices between host and device, by the runtime's copies. */
 #include "cublas/api/api.h"
 #include "cublas/base/runtime.h"
 
-/* A vector is a matrix of one row. */
+/* Copies a matrix. A vector is a matrix of one row. */
 static cublasStatus_t copy(int64_t rows, int64_t columns, int64_t size, const void *from,
                            int64_t from_ld, void *to, int64_t to_ld, enum cudaMemcpyKind kind,
                            const cudaStream_t *stream)

@@ -1,4 +1,5 @@
-/* api_factor.c - batches of matrices: LU and QR, and the systems and inverses that these give. */
+/* api_factor.c - batches of matrices: LU and QR factorizations, and systems and inverses by
+ * these. */
 #include "cublas/api/api.h"
 
 static struct operation batch_of(enum operator_name name, int64_t m, int64_t n, const void *a,
@@ -19,7 +20,7 @@ static void second_of(struct operation *op, const void *b, int64_t ldb, int64_t 
     op->k = vectors;
 }
 
-/* A number on the host that has to be there. */
+/* Sets the record's result to a number on the host, which must not be NULL. */
 static void info_on_host(struct operation *op, int *info)
 {
     op->result = info;

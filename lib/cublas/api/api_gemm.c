@@ -1,7 +1,7 @@
 /* api_gemm.c - products of matrices, in all their forms. */
 #include "cublas/api/api.h"
 
-/* Types and computation of a call. */
+/* The types of a call's operands, and how it computes. */
 struct types {
     cudaDataType a, b, c, scalars;
     cublasComputeType_t compute;
@@ -14,7 +14,7 @@ static const struct types
     types_c64 = {CUDA_C_64F, CUDA_C_64F, CUDA_C_64F, CUDA_C_64F, CUBLAS_COMPUTE_64F},
     types_f16 = {CUDA_R_16F, CUDA_R_16F, CUDA_R_16F, CUDA_R_16F, CUBLAS_COMPUTE_16F};
 
-/* The types of a call that names them: scalars have the type in which sums are computed. */
+/* Returns the types of a call that names them. Scalars have the type in which sums are computed. */
 static struct types types_of(cudaDataType a, cudaDataType b, cudaDataType c,
                              cublasComputeType_t compute)
 {
@@ -46,7 +46,7 @@ static struct types types_of(cudaDataType a, cudaDataType b, cudaDataType c,
     return types;
 }
 
-/* A batch whose matrices lie a stride apart, or whose addresses are in arrays. */
+/* A batch of matrices that are a stride apart, or whose addresses are in arrays. */
 struct batch {
     int64_t count;
     long long a, b, c;
@@ -125,7 +125,7 @@ BOTH_FORMS(BATCHED, Cgemm3m, cuComplex, types_c32)
 
 /* ---- Types by parameter. Which algorithm is asked for does not matter ------------------------ */
 
-/* Of parts of 8 bits there are no kernels. */
+/* There are no kernels for complex numbers with parts of 8 bits. */
 #define COMPLEX_TYPED(form, N, name)                                                               \
     CUBLAS_API cublasStatus_t cublas##name##form(                                                  \
         cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb, N m, N n, N k,  \

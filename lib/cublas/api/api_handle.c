@@ -13,7 +13,7 @@ CUBLAS_API cublasStatus_t cublasDestroy_v2(cublasHandle_t handle)
     return handle != NULL ? handle_free(handle) : CUBLAS_STATUS_NOT_INITIALIZED;
 }
 
-/* cuBLAS takes a NULL handle here. */
+/* Like cuBLAS, accepts a NULL handle. */
 CUBLAS_API cublasStatus_t cublasGetVersion_v2(cublasHandle_t handle, int *version)
 {
     (void)handle;
@@ -66,7 +66,7 @@ CUBLAS_API const char *cublasGetStatusString(cublasStatus_t status)
 
 /* ---- Settings -------------------------------------------------------------------------------- */
 
-/* The kernels of this library need no workspace. */
+/* Does nothing, since this library's kernels need no workspace. */
 CUBLAS_API cublasStatus_t cublasSetWorkspace_v2(cublasHandle_t handle, void *workspace, size_t size)
 {
     (void)size;
@@ -78,7 +78,8 @@ CUBLAS_API cublasStatus_t cublasSetWorkspace_v2(cublasHandle_t handle, void *wor
 #define SETTING(name, type, member, valid)                                                         \
     SETTING_OF(cublas, cublasHandle_t, name, type, member, valid)
 
-/* The flag that forbids narrow sums changes nothing, since no kernel here has narrow sums. */
+/* Returns whether the mode is valid. The flag that forbids narrow sums has no effect, since no
+ * kernel here uses narrow sums. */
 static bool math_valid(cublasMath_t mode)
 {
     unsigned plain = (unsigned)mode & ~(unsigned)CUBLAS_MATH_DISALLOW_REDUCED_PRECISION_REDUCTION;

@@ -65,7 +65,7 @@ static cublasStatus_t reduce(enum operator_name name, cublasHandle_t handle, int
         return scal(handle, n, alpha, x, incx, type, type);                                        \
     }
 
-/* R is the type of the result, a real one. */
+/* R is the real type of the result. */
 #define NORMS(form, N, X, T, R, type)                                                              \
     CUBLAS_API cublasStatus_t cublas##X##nrm2_v2##form(cublasHandle_t handle, N n, const T *x,     \
                                                        N incx, R *result)                          \
@@ -108,7 +108,7 @@ static cublasStatus_t dot_conjugated(cublasHandle_t handle, int64_t n, const voi
     return operation_run(handle, &op);
 }
 
-/* R is the real type, with a number of which Y scales. */
+/* R is the real type; Y scales by a number of type R. */
 #define COMPLEX(form, N, S, Y, T, R, type, real)                                                   \
     CUBLAS_API cublasStatus_t cublas##Y##scal_v2##form(cublasHandle_t handle, N n, const R *alpha, \
                                                        T *x, N incx)                               \
@@ -126,7 +126,7 @@ static cublasStatus_t dot_conjugated(cublasHandle_t handle, int64_t n, const voi
         return dot_conjugated(handle, n, x, incx, y, incy, result, type);                          \
     }
 
-/* These move complex numbers too, since they compute nothing. */
+/* Operations that compute nothing, for real and complex numbers. */
 #define MOVES(form, N, S, T, type)                                                                 \
     CUBLAS_API cublasStatus_t cublas##S##copy_v2##form(cublasHandle_t handle, N n, const T *x,     \
                                                        N incx, T *y, N incy)                       \
@@ -170,13 +170,15 @@ static bool types_agree(cudaDataType type, cudaDataType other, cudaDataType exec
            (narrow || type == CUDA_R_32F || type == CUDA_R_64F || type_complex(type));
 }
 
-/* A length has the real type, in which that of complex numbers is computed, too. */
+/* Checks the types of nrm2. A length has the real type, in which also the length of complex vectors
+ * is computed. */
 static bool nrm2_agrees(cudaDataType type, cudaDataType result, cudaDataType execution)
 {
     return result == type_part(type) && types_agree(result, result, execution);
 }
 
-/* A sum of magnitudes has the type in which it is computed, or that of its parts. */
+/* Checks the types of asum. The sum has the type in which it is computed or, of complex numbers,
+ * the type of the parts. */
 static bool asum_agrees(cudaDataType type, cudaDataType result, cudaDataType execution)
 {
     return types_agree(type, type, execution) && result == type_part(execution);

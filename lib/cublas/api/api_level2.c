@@ -95,7 +95,7 @@ static cublasStatus_t syr(cublasHandle_t handle, cublasFillMode_t uplo, int64_t 
     return operation_run(handle, &op);
 }
 
-/* Adds x y' and then y x'. */
+/* Adds alpha x y' and then alpha y x'. */
 static cublasStatus_t syr2(cublasHandle_t handle, cublasFillMode_t uplo, int64_t n,
                            const void *alpha, const void *x, int64_t incx, const void *y,
                            int64_t incy, void *a, int64_t lda, cudaDataType type)
@@ -107,13 +107,13 @@ static cublasStatus_t syr2(cublasHandle_t handle, cublasFillMode_t uplo, int64_t
     return status;
 }
 
-/* Adds alpha x y' and, of her2 alone, the conjugate transpose of that. */
+/* Adds alpha x y' and, with `both` (her2), the conjugate transpose of that. */
 static cublasStatus_t her(cublasHandle_t handle, cublasFillMode_t uplo, int64_t n,
                           const void *alpha, cudaDataType alpha_type, const void *x, int64_t incx,
                           const void *y, int64_t incy, bool both, void *a, int64_t lda,
                           cudaDataType type)
 {
-    static const double none[2]; /* of TYPE, which alpha need not have */
+    static const double none[2]; /* a zero of `type`, which alpha need not have */
     struct operation op = ger(handle, n, n, none, x, incx, y, incy, a, lda, type);
     cublasStatus_t status;
 

@@ -25,14 +25,14 @@ static struct operation syrk(cublasHandle_t handle, cublasFillMode_t uplo, cubla
     return op;
 }
 
-/* The same for a Hermitian C, whose beta is real, and so may be alpha. */
+/* Makes the record for a Hermitian C. Its beta is real, and its alpha may be. */
 static struct operation herk(cublasHandle_t handle, cublasFillMode_t uplo, cublasOperation_t trans,
                              int64_t n, int64_t k, const void *alpha, cudaDataType alpha_type,
                              const void *a, int64_t lda, const void *b, int64_t ldb,
                              const void *beta, cudaDataType beta_type, void *c, int64_t ldc,
                              cudaDataType type)
 {
-    static const double none[2]; /* of TYPE, which the caller's scalars need not have */
+    static const double none[2]; /* a zero of `type`, which the caller's scalars need not have */
     struct operation op = syrk(handle, uplo, trans, n, k, none, a, lda, b, ldb, none, c, ldc, type);
 
     op.transb = trans == CUBLAS_OP_N ? CUBLAS_OP_C : CUBLAS_OP_N;
@@ -44,7 +44,7 @@ static struct operation herk(cublasHandle_t handle, cublasFillMode_t uplo, cubla
     return op;
 }
 
-/* Computes op(A) op(B)' and then adds op(B) op(A)', of a Hermitian C the conjugate transpose. */
+/* Computes op(A) op(B)' and then adds op(B) op(A)'; for a Hermitian C with conjugate transposes. */
 static cublasStatus_t syr2k(cublasHandle_t handle, struct operation op)
 {
     cublasStatus_t status = operation_run(handle, &op);
@@ -283,7 +283,8 @@ BOTH_FORMS(ELEMENTWISE, D, double, CUDA_R_64F)
 BOTH_FORMS(ELEMENTWISE, C, cuComplex, CUDA_C_32F)
 BOTH_FORMS(ELEMENTWISE, Z, cuDoubleComplex, CUDA_C_64F)
 
-/* Types by parameter: complex numbers of f32 alone. X is syrk or herk, R the type of its scalars.
+/* Functions with types by parameter, for complex numbers of f32 only. X is syrk or herk, R the type
+ * of its scalars.
  */
 #define TYPED(form, N, Ex, X, R)                                                                   \
     CUBLAS_API cublasStatus_t cublas##Ex##form(cublasHandle_t handle, cublasFillMode_t uplo,       \

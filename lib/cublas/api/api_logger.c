@@ -1,4 +1,4 @@
-/* api_logger.c - where a line for each operation goes. */
+/* api_logger.c - logs a line for each operation, to the destinations that the program has set. */
 #include <pthread.h>
 #include <stdio.h>
 
@@ -24,12 +24,12 @@ static void write_line(const char *line)
     }
     called = callback;
     pthread_mutex_unlock(&lock);
-    /* Without the lock, since the callback may call cuBLAS. */
+    /* The callback is called without the lock, since it may call cuBLAS. */
     if (called != NULL)
         called(line);
 }
 
-/* Called under the lock. */
+/* Turns logging on or off by the destinations. The caller holds the lock. */
 static void wanted_note(void)
 {
     operation_log(to_stdout || to_stderr || file != NULL || callback != NULL ? write_line : NULL);

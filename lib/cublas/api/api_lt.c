@@ -15,7 +15,7 @@ size_t cublasGetCudartVersion(void);
 cublasStatus_t cublasGetProperty(libraryPropertyType type, int *value);
 #endif
 
-/* Programs may pass a handle of cuBLAS for one of cuBLASLt: here they are the same. */
+/* Programs may pass a cuBLAS handle as a cuBLASLt handle, so here they are the same. */
 CUBLAS_API cublasStatus_t cublasLtCreate(cublasLtHandle_t *handle)
 {
     return cublasCreate_v2((cublasHandle_t *)handle);
@@ -95,7 +95,7 @@ static cublasStatus_t preference_init(void *to, size_t size)
                            sizeof(preference));
 }
 
-/* What each kind of descriptor has besides Create and Init. */
+/* The functions of each kind of descriptor besides Create and Init. */
 #define DESCRIPTOR(Name, attributes, table)                                                        \
     CUBLAS_API cublasStatus_t cublasLt##Name##Destroy(cublasLt##Name##_t descriptor)               \
     {                                                                                              \

@@ -1,7 +1,8 @@
-/* api_packed.c - a matrix of which a band is stored, or a triangle without gaps, and vectors. */
+/* api_packed.c - operations of vectors with a matrix of which a band is stored, or a triangle
+ * without gaps. */
 #include "cublas/api/api.h"
 
-/* What is stored of a triangle: a band of k diagonals beside the main one, or all, packed. */
+/* How a triangle is stored: a band of k diagonals beside the main one, or all of it, packed. */
 struct stored {
     int64_t k, lda;
     bool packed;
@@ -173,7 +174,7 @@ BOTH_FORMS(SYMMETRIC, D, s, double, double, CUDA_R_64F, CUDA_R_64F)
 BOTH_FORMS(SYMMETRIC, C, h, cuComplex, float, CUDA_C_32F, CUDA_R_32F)
 BOTH_FORMS(SYMMETRIC, Z, h, cuDoubleComplex, double, CUDA_C_64F, CUDA_R_64F)
 
-/* These have one form. */
+/* These functions have only one form. */
 #define REPACK(S, T, type)                                                                         \
     CUBLAS_API cublasStatus_t cublas##S##tpttr(cublasHandle_t handle, cublasFillMode_t uplo,       \
                                                int n, const T *packed_a, T *a, int lda)            \

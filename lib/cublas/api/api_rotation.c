@@ -1,6 +1,6 @@
 /*
- * api_rotation.c - rotations of two vectors, and making them. What is made of numbers on the host
- * is computed there at once.
+ * api_rotation.c - rotations of two vectors, and the functions that make them. A rotation of
+ * numbers on the host is computed on the host at once.
  */
 #include <math.h>
 #include <string.h>
@@ -34,7 +34,7 @@ static cublasStatus_t rot(cublasHandle_t handle, int64_t n, void *x, int64_t inc
     return operation_run(handle, &op);
 }
 
-/* R is the type of c, of S the type of s. */
+/* R is the type of c, S the type of s. */
 #define ROT(form, N, X, T, R, S, type, c_type, s_type)                                             \
     CUBLAS_API cublasStatus_t cublas##X##rot_v2##form(cublasHandle_t handle, N n, T *x, N incx,    \
                                                       T *y, N incy, const R *c, const S *s)        \
@@ -51,7 +51,8 @@ BOTH_FORMS(ROT, Zd, cuDoubleComplex, double, double, CUDA_C_64F, CUDA_R_64F, CUD
 
 /* ---- Modified rotations ---------------------------------------------------------------------- */
 
-/* On the host the matrix is H, which is NULL if it is the identity. */
+/* Applies a modified rotation. With parameters on the host the matrix is `h`, NULL for the
+ * identity. */
 static cublasStatus_t rotm(cublasHandle_t handle, int64_t n, void *x, int64_t incx, void *y,
                            int64_t incy, const void *param, const void *h, size_t each,
                            cudaDataType type)
@@ -111,7 +112,7 @@ static cublasStatus_t rotmg(cublasHandle_t handle, void *d1, void *d2, void *x1,
     return operation_run(handle, &op);
 }
 
-/* R is the type of c; MADE computes on the host. */
+/* R is the type of c; `made` computes on the host. */
 #define ROTG(S, T, R, type, made)                                                                  \
     CUBLAS_API cublasStatus_t cublas##S##rotg_v2(cublasHandle_t handle, T *a, T *b, R *c, T *s)    \
     {                                                                                              \
@@ -145,7 +146,8 @@ ROTMG(D, double, CUDA_R_64F)
 
 /* ---- Types by parameter ---------------------------------------------------------------------- */
 
-/* c and s have one type: that of the vectors or, of complex numbers, of their parts. */
+/* Checks the types of a rotation. c and s have the same type: that of the vectors or, for complex
+ * numbers, of their parts. */
 static bool types_agree(cudaDataType type, cudaDataType scalars, cudaDataType execution)
 {
     switch (type) {
@@ -177,7 +179,7 @@ static bool types_agree(cudaDataType type, cudaDataType scalars, cudaDataType ex
 
 BOTH_FORMS(TYPED, )
 
-/* Numbers of 16 bits on the host. */
+/* Converts numbers of 16 bits on the host to f32. */
 static void widen(float *to, const void *from, cudaDataType type, int count)
 {
     for (int i = 0; i < count; i++)
@@ -190,7 +192,8 @@ static void narrow(void *to, const float *from, cudaDataType type, int count)
         ((uint16_t *)to)[i] = float_to_16(from[i], type);
 }
 
-/* Whether that is a real type of the functions below, which numbers and results have alike. */
+/* Returns whether this is a real type that the functions below support, the same for numbers and
+ * results. */
 static bool reals_agree(cudaDataType type, cudaDataType results, cudaDataType execution)
 {
     return !type_complex(type) && types_agree(type, results, execution);

@@ -1,7 +1,7 @@
 /*
- * api_xt.c - products whose matrices may be the host's: cublasXt. The matrices are copied to the
- * first of the devices that the program has chosen, whole, and the result is copied back. So a call
- * is complete when it returns, as with cuBLAS, and tiles and pinning have no effect.
+ * api_xt.c - cublasXt: products whose matrices may be on the host. Whole matrices are copied to the
+ * first of the devices that the program has chosen, and the result is copied back. So a call is
+ * complete when it returns, as with cuBLAS, and tiles and pinning have no effect.
  */
 #include <stdlib.h>
 
@@ -9,7 +9,7 @@
 #include "cublas/base/runtime.h"
 #include "cublas/op/operators.h"
 
-enum { BLOCK_DIM = 2048 }; /* cuBLAS' own, which programs ask for */
+enum { BLOCK_DIM = 2048 }; /* cuBLAS' default, which programs may query */
 
 typedef struct cublasXtContext {
     cublasHandle_t blas; /* of the device; NULL: none has been chosen */
@@ -89,7 +89,7 @@ SETTING(PinningMemMode, pinning, value == 0 || value == 1)
 
 /* ---- Products -------------------------------------------------------------------------------- */
 
-/* A matrix that the operand is, and its copy on the device, without gaps. */
+/* An operand's matrix on the host, and its copy on the device, without gaps. */
 struct transfer {
     struct operand *operand;
     int64_t rows, columns;

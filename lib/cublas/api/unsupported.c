@@ -1,7 +1,7 @@
 /*
- * unsupported.c - the names of cuBLAS that this library does not have: each returns
- * CUBLAS_STATUS_NOT_SUPPORTED, whatever its parameters, and names itself at its first call. Some
- * functions of cuBLAS' old interface return a number instead of a status; theirs is undefined.
+ * unsupported.c - the functions of cuBLAS that this library does not implement. Each returns
+ * CUBLAS_STATUS_NOT_SUPPORTED for all parameters, and prints its name at its first call. Some
+ * functions of cuBLAS' old interface return a number instead of a status; that number is undefined.
  */
 #include "cublas/abi.h"
 

@@ -4,11 +4,11 @@
 #include <math.h>
 #include <string.h>
 
-/* Of f16: a sign, five bits of exponent with a bias of 15, ten bits of fraction. */
+/* The format of f16: a sign, five bits of exponent with a bias of 15, ten bits of fraction. */
 #define FRACTION 10
 #define ONE      (1u << FRACTION)
 #define INFINITE 0x7c00u
-#define NO_VALUE 0x7fffu /* as CUDA's conversions make it */
+#define NO_VALUE 0x7fffu /* the NaN of CUDA's conversions */
 
 static float f16_read(unsigned bits)
 {
@@ -22,7 +22,8 @@ static float f16_read(unsigned bits)
     return bits >> 15 ? -size : size;
 }
 
-/* A fraction that is rounded up to a whole one counts the exponent up. */
+/* Returns the f16 bits of a magnitude. A fraction that is rounded up to 1 carries into the
+ * exponent. */
 static unsigned f16_of(float size)
 {
     int exponent;

@@ -1,4 +1,4 @@
-/* float16.h - numbers of 16 bits on the host: CUDA_R_16F, CUDA_R_16BF. */
+/* float16.h - converts numbers of 16 bits on the host: CUDA_R_16F, CUDA_R_16BF. */
 #ifndef GS_CUBLAS_FLOAT16_H
 #define GS_CUBLAS_FLOAT16_H
 
@@ -7,7 +7,7 @@
 #include "cublas/abi.h"
 
 float float_of_16(uint16_t bits, cudaDataType type);
-/* Rounds to nearest, halves to even. */
+/* Converts to 16 bits, and rounds to nearest, halves to even. */
 uint16_t float_to_16(float x, cudaDataType type);
 
 #endif

@@ -6,7 +6,7 @@
 
 #include "cublas/base/runtime.h"
 
-/* The modules' text, with a NUL behind it. */
+/* Embeds a module's text, with a NUL behind it. */
 #define MODULE(module)                                                                             \
     extern const char module##_ptx[];                                                              \
     __asm__(".section .rodata\n"                                                                   \

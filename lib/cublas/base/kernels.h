@@ -1,4 +1,5 @@
-/* kernels.h - the library's own kernels, loaded as they are used. Any thread. */
+/* kernels.h - loads and launches the library's own kernels; each is loaded at its first use. Any
+ * thread. */
 #ifndef GS_CUBLAS_KERNELS_H
 #define GS_CUBLAS_KERNELS_H
 

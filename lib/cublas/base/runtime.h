@@ -1,6 +1,6 @@
 /*
  * runtime.h - the functions of the CUDA runtime that lib/cublas calls: those of libgshare_cudart,
- * of the same version. Streams are theirs, and a launch is captured into their graphs.
+ * of the same version. Streams are the runtime's, and launches are captured into its graphs.
  */
 #ifndef GS_CUBLAS_RUNTIME_H
 #define GS_CUBLAS_RUNTIME_H

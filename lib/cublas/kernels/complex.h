@@ -1,6 +1,6 @@
 /*
- * complex.h - complex numbers, as vectors of two, and the arithmetic that real numbers have too, so
- * that one template computes with both. Sums and differences are the language's own.
+ * complex.h - complex numbers as vectors of two, and arithmetic functions for complex and real
+ * numbers, so that one template computes with both. Sums and differences are the language's own.
  */
 #ifndef GS_CUBLAS_COMPLEX_H
 #define GS_CUBLAS_COMPLEX_H
@@ -19,7 +19,7 @@ template <> struct real_type_of<c32> {
 template <> struct real_type_of<c64> {
     typedef double type;
 };
-/* The type of a number's parts: that of its magnitude. */
+/* The type of a number's parts, and of its magnitude. */
 template <class T> using real_type = typename real_type_of<T>::type;
 
 INLINE float root(float x)
@@ -35,7 +35,8 @@ template <class T> INLINE T absolute(T x)
     return x < T(0) ? -x : x;
 }
 
-/* `magnitude`, by which BLAS and LAPACK compare complex numbers, is the sum of both parts'. */
+/* `magnitude`, by which BLAS and LAPACK compare complex numbers, is the sum of the parts'
+ * magnitudes. */
 #define REAL_NUMBERS(T)                                                                            \
     INLINE T real(T a)                                                                             \
     {                                                                                              \
@@ -70,7 +71,7 @@ template <class T> INLINE T absolute(T x)
         return a / b;                                                                              \
     }
 
-/* A quotient is taken of numbers near 1, so that no square overflows. */
+/* Division scales its operands to numbers near 1, so that no square overflows. */
 #define COMPLEX_NUMBERS(C, T, SCALAR)                                                              \
     INLINE T real(C a)                                                                             \
     {                                                                                              \
@@ -132,7 +133,7 @@ REAL_NUMBERS(double)
 COMPLEX_NUMBERS(c32, float, SCALAR_C32)
 COMPLEX_NUMBERS(c64, double, SCALAR_C64)
 
-/* The number whose imaginary part, if it has one, is 0. */
+/* Returns the number as a T, with an imaginary part of 0 if T has one. */
 template <class T> INLINE T from_real(real_type<T> x)
 {
     return convert<T>::from(x);

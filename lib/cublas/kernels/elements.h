@@ -1,6 +1,6 @@
 /*
- * elements.h - where an element of a matrix lies and what it is, by the kind of matrix: all of it
- * is stored (struct matrix), or a band or a triangle without gaps (struct packed_matrix).
+ * elements.h - address and value of a matrix's element, for matrices that are stored whole (struct
+ * matrix), and for bands and triangles without gaps (struct packed_matrix).
  */
 #ifndef GS_CUBLAS_ELEMENTS_H
 #define GS_CUBLAS_ELEMENTS_H
@@ -37,8 +37,8 @@ INLINE T element(const struct packed_matrix &m, const GLOBAL T *first, int i, in
     return (mirror && m.hermitian) != (bool)m.conjugated ? conjugate(x) : x;
 }
 
-/* Of a triangle: behind the last row, counted from the diagonal's beginning, that has an element in
- * the column of row s; all has m rows. */
+/* Returns, for a triangle, the end of the rows, counted from the diagonal's beginning, that have an
+ * element in the column of row s. A whole matrix has m rows there. */
 INLINE int reach(const struct matrix &, int, int m)
 {
     return m;

@@ -29,7 +29,7 @@ INLINE float gelu_slope(float x)
     return 0.5f * (1.0f + t) + 0.5f * x * (1.0f - t * t) * SCALE * (1.0f + 3.0f * CUBE * x * x);
 }
 
-// A number at base[index], of a type that the call names.
+// Reads the number at base[index], of a type that the call names.
 INLINE float number_read(u64 base, long long index, unsigned type)
 {
     switch (type) {
@@ -73,7 +73,7 @@ INLINE bool mask_read(const struct epilogue_params &p, long long column, int row
     return ((const GLOBAL unsigned *)p.aux.address)[(column + row) / 32] >> row % 32 & 1;
 }
 
-// A thread for each element of a column, blocks of columns one after the other.
+// One thread for each element of a column; a block handles its columns one after the other.
 template <class T> INLINE void epilogue(const struct epilogue_params &p)
 {
     const int i = (int)(blockIdx.x * THREADS + threadIdx.x);
@@ -108,7 +108,7 @@ template <class T> INLINE void epilogue(const struct epilogue_params &p)
     }
 }
 
-// A lane has a row, and the groups share its columns.
+// Each lane has a row, and the groups share the row's columns.
 template <class T> INLINE void row_sums(const struct epilogue_params &p)
 {
     static __shared__ float part[GROUPS][LANES];

@@ -8,7 +8,7 @@
 
 // ---- LU ----
 
-// For all threads: the first row from k on whose element is the largest.
+// Returns, to all threads, the first row from k on whose element is the largest.
 template <class T> INLINE int pivot_find(const GLOBAL T *column, int k, int n)
 {
     static __shared__ real_type<T> best[BLOCK];
@@ -41,7 +41,7 @@ template <class T> INLINE void exchange(GLOBAL T *a, GLOBAL T *b)
     *b = kept;
 }
 
-// A = P L U. Without pivots P is the identity.
+// Factorizes A = P L U. Without pivots P is the identity.
 template <class T> INLINE void getrf(const struct factor_params &p)
 {
     const long long ld = p.a.column;
@@ -87,7 +87,7 @@ template <class T> INLINE void getrf(const struct factor_params &p)
     }
 }
 
-// Solves op(triangle of A) x = b, x over b.
+// Solves op(triangle of A) x = b; x replaces b.
 template <class T>
 INLINE void triangle_solve(const struct factor_params &p, const GLOBAL T *a, GLOBAL T *b,
                            bool lower, bool unit)
@@ -104,7 +104,7 @@ INLINE void triangle_solve(const struct factor_params &p, const GLOBAL T *a, GLO
 
             x = over(x, p.conjugated ? conjugate(diagonal) : diagonal);
         }
-        __syncthreads(); // all have read what the first thread writes
+        __syncthreads(); // all threads have read what the first one now writes
         if (threadIdx.x == 0)
             b[k] = x;
         for (int r = s + 1 + (int)threadIdx.x; r < p.n; r += BLOCK) {
@@ -131,7 +131,7 @@ INLINE void rows_exchange(const struct factor_params &p, int batch, GLOBAL T *b,
     __syncthreads();
 }
 
-// A vector of op(A) X = B by the factors of A.
+// Solves op(A) x = b for one vector of B by the factors of A.
 template <class T>
 INLINE void factors_solve(const struct factor_params &p, int batch, const GLOBAL T *a, GLOBAL T *b)
 {
@@ -153,7 +153,7 @@ template <class T> INLINE void getrs(const struct factor_params &p)
     }
 }
 
-// The inverse, a column of it a block. None is computed of a matrix whose U has a 0.
+// Computes the inverse, one column per block; not for a matrix whose U has a 0.
 template <class T> INLINE void getri(const struct factor_params &p)
 {
     static __shared__ int zero;
@@ -178,11 +178,11 @@ template <class T> INLINE void getri(const struct factor_params &p)
             __syncthreads();
             factors_solve<T>(p, batch, a, b);
         }
-        __syncthreads(); // all have read `zero`
+        __syncthreads(); // all threads have read `zero`
     }
 }
 
-// The inverse of a matrix that is kept, by eliminating each column in [A I].
+// Computes the inverse of a matrix, which is kept, by eliminating each column in [A I].
 template <class T> INLINE void matinv(const struct factor_params &p)
 {
     static __shared__ T both[ORDER][2 * ORDER];
@@ -239,7 +239,7 @@ template <class T> INLINE void matinv(const struct factor_params &p)
 
 // ---- QR ----
 
-// For all threads: the sum over the column's rows from k on.
+// Returns, to all threads, the sum of squares of the column's rows from k on.
 template <class T> INLINE real_type<T> squares_sum(const GLOBAL T *column, int k, int m)
 {
     static __shared__ real_type<T> sum[BLOCK];
@@ -260,7 +260,7 @@ template <class T> INLINE real_type<T> squares_sum(const GLOBAL T *column, int k
     return own;
 }
 
-// y -= tau v (v' y), v being 1 in row k and the column below it.
+// Computes y -= tau v (v' y), where v is 1 in row k and the column's elements below it.
 template <class T> INLINE void reflect(const GLOBAL T *v, T tau, GLOBAL T *y, int k, int m)
 {
     T sum = y[k];
@@ -273,8 +273,9 @@ template <class T> INLINE void reflect(const GLOBAL T *v, T tau, GLOBAL T *y, in
         y[i] -= times(T(v[i]), sum);
 }
 
-// A = Q R with Q = H(1) H(2) ..., H = I - tau v v', v over A; a thread reflects a column. Then, of
-// gels, B's first n rows become the solution of R X = Q' B, where R has no 0.
+// Factorizes A = Q R with Q = H(1) H(2) ..., H = I - tau v v'; the v replace A's lower part, and
+// each thread reflects a column. For gels, B's first n rows then become the solution of R X = Q' B,
+// if R's diagonal has no 0.
 template <class T> INLINE void qr(const struct factor_params &p)
 {
     const int t = (int)threadIdx.x, steps = p.m < p.n ? p.m : p.n;

@@ -10,8 +10,8 @@ typedef unsigned char byte;
 
 // ---- Elements of any type ----
 
-// As an f16 of the same bits, whose exponent counts from 15, an e4m3, whose counts from 7, is a
-// 256th.
+// Converts an e4m3. Its bits read as an f16 give a 256th of its value, since the exponent's bias is
+// 7 in an e4m3 and 15 in an f16.
 INLINE float from_e4m3(unsigned x)
 {
     if ((x & 0x7f) == 0x7f)
@@ -36,8 +36,8 @@ INLINE float element_read(u64 address, long long index, unsigned type)
     }
 }
 
-// Rounded to the nearest, or to the largest there is. `digits` of the fraction; `least`, a power of
-// two, is the smallest number with all of them.
+// Rounds to the nearest number, at most to `largest`. The fraction has `digits` bits; `least`, a
+// power of two, is the smallest normal number.
 INLINE byte to_float8(float x, int digits, int bias, float least, float largest)
 {
     const unsigned sign = __builtin_bit_cast(unsigned, x) >> 24 & 0x80;

@@ -1,22 +1,22 @@
 // gemm.h - C = alpha op(A) op(B) + beta C for all types, strides, transposes and batches, without
-// tensor cores. A block computes a tile of C: it keeps BK columns of op(A) and rows of op(B) in
-// shared memory, in the type of the sum, while the next ones are on their way in registers. A
-// thread computes TM by TN elements of the tile, in groups of four.
+// tensor cores. A block computes a tile of C. It keeps BK columns of op(A) and rows of op(B) in
+// shared memory, in the type of the sum, while it loads the next ones into registers. A thread
+// computes TM by TN elements of the tile, in groups of four.
 #ifndef GS_CUBLAS_GEMM_H
 #define GS_CUBLAS_GEMM_H
 
 #include "cublas/kernels/words.h"
 
-// Elements of a tile of op(A) (or of op(B), with its rows and columns exchanged) that this thread
-// brings: `Lines` along the tile, Depth in the direction of k. Neighbouring threads take
-// neighbouring addresses, whichever way the matrix lies.
+// The elements of a tile of op(A) (or of op(B), with rows and columns exchanged) that this thread
+// loads. The tile has `Lines` lines, and Depth elements in the direction of k. Neighbouring threads
+// take neighbouring addresses, in either order of storage.
 template <class T, class X, int Lines, int Depth, int Threads> struct tile_loader {
     enum { COUNT = Lines * Depth / Threads };
     static_assert(Threads % Lines == 0 && Threads % Depth == 0, "a thread's elements lie in a row");
     const GLOBAL T *next;             // this thread's first element of the next tile
-    long long step, apart;            // to that of the tile behind it; between its elements
-    int line, deep, line_by, deep_by; // its place in the tile, and how far the others are
-    int lines, depth;                 // how many are left from that place on
+    long long step, apart;            // to the next tile's first element; between this thread's
+    int line, deep, line_by, deep_by; // its position in the tile, and the steps to its others
+    int lines, depth;                 // numbers left from that position on
     X kept[COUNT];
 
     INLINE void start(const GLOBAL T *first, long long line_step, long long depth_step,
@@ -53,8 +53,8 @@ template <class T, class X, int Lines, int Depth, int Threads> struct tile_loade
     }
 };
 
-// One function, since clang makes other code of it where a part is taken out, even one that is
-// inlined: with other registers, which decide how many blocks an SM has room for.
+// This is one function, since clang compiles it to other code if a part is split off, even if that
+// is inlined: the registers change, which decide how many blocks fit an SM.
 template <class T, class C, class X, int BM, int BN, int BK, int TM, int TN>
 INLINE void gemm(const struct gemm_params &p)
 {

@@ -8,11 +8,11 @@
 /* GIVENS(suffix, T, FUNCTION, root): FUNCTION stands before each function; root(x) is a square root
  * of type T.
  *
- * rotg: [c s; -s c] [a; b] = [r; 0], r over a, and over b the number z that tells c and s.
- * rotg_complex: [c s; -conj(s) c] [a; b] = [r; 0], r over a; numbers are pairs.
- * rotm_matrix: the matrix h of rotm, by rows. 0: it is the identity.
+ * rotg: [c s; -s c] [a; b] = [r; 0]; r replaces a, and z, which encodes c and s, replaces b.
+ * rotg_complex: [c s; -conj(s) c] [a; b] = [r; 0]; r replaces a; numbers are pairs.
+ * rotm_matrix: returns the matrix h of rotm, by rows; 0: it is the identity.
  * rotmg: the parameters of a modified rotation that takes the second of (sqrt(d1) x1, sqrt(d2) y1)
- * to 0, after the reference implementation of BLAS (drotmg.f); d1, d2 and x1 change with it. */
+ * to 0, after the reference implementation of BLAS (drotmg.f); also changes d1, d2 and x1. */
 #define GIVENS(suffix, T, FUNCTION, root)                                                          \
     FUNCTION T size_##suffix(T x)                                                                  \
     {                                                                                              \

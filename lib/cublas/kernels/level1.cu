@@ -1,5 +1,5 @@
-// level1.cu - operations on vectors. Those with one result run in one block, in an order of their
-// own that does not change, so that a sum is the same each time.
+// level1.cu - operations on vectors. Operations with one result run in one block, in a fixed order,
+// so that a sum is the same each time.
 #include "cublas/kernels/complex.h"
 #include "cublas/kernels/givens.h"
 
@@ -10,7 +10,7 @@ template <class T> INLINE GLOBAL T *vector(u64 address)
     return (GLOBAL T *)address;
 }
 
-// The elements of a grid, one thread each and again.
+// Loops over n elements in strides of the grid.
 #define EACH(i, n)                                                                                 \
     for (long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x,                           \
                    step_ = (long long)gridDim.x * blockDim.x;                                      \
@@ -72,7 +72,7 @@ template <class T, class X> INLINE void rot(const struct vector_params &p)
 GIVENS(float, float, INLINE, root)
 GIVENS(double, double, INLINE, root)
 
-// A number of type S in memory is one of type T here.
+// Loads a number of type S and converts it to T.
 template <class T, class S> INLINE T load(u64 address, long long i = 0)
 {
     return convert<T>::from(S(vector<S>(address)[i]));
@@ -82,7 +82,8 @@ template <class S, class T> INLINE void store(u64 address, T x, long long i = 0)
     vector<S>(address)[i] = convert<S>::from(x);
 }
 
-// The matrix is in alpha and beta, in T, or rotm's parameters are at alpha's address.
+// Applies rotm. Its matrix is in alpha and beta, as numbers of type T, or its parameters are at
+// alpha's address.
 #define ROTM(type, S, T)                                                                           \
     INLINE void rotm_of_##type(const struct vector_params &p)                                      \
     {                                                                                              \
@@ -139,7 +140,7 @@ template <class S, class T> INLINE void store(u64 address, T x, long long i = 0)
 
 // ---- One result ----
 
-// `combine` over all threads' values, for thread 0.
+// Reduces all threads' values by `combine`, for thread 0.
 #define REDUCE(values, combine)                                                                    \
     do {                                                                                           \
         for (int half_ = BLOCK / 2; half_ > 0; half_ /= 2) {                                       \
@@ -210,7 +211,7 @@ template <class T> INLINE void nrm2(const struct vector_params &p)
         *vector<real_type<T>>(p.result) = convert<real_type<T>>::from(root(part[0]));
 }
 
-// That of f64 can, so it is that of the vector over its largest element.
+// The sum of squares of f64 can overflow, so the vector is divided by its largest element first.
 template <class T> INLINE void nrm2_wide(const struct vector_params &p)
 {
     static __shared__ double part[BLOCK];
@@ -240,7 +241,7 @@ template <class T> INLINE void nrm2_wide(const struct vector_params &p)
         *vector<double>(p.result) = largest;
 }
 
-// The first of the largest elements, or of the smallest, counted from 1.
+// Finds the first of the largest elements, or of the smallest, counted from 1.
 template <class T, class X, bool Smallest> INLINE void extreme(const struct vector_params &p)
 {
     struct best {

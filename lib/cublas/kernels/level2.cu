@@ -5,8 +5,9 @@
 #define LANES  32
 #define GROUPS 8
 
-// One block of LANES by GROUPS threads. Where rows lie beside each other (N), a lane has a row and
-// the groups share its columns; else (T) a group has a row, and the lanes share its columns.
+// A block has LANES by GROUPS threads. If rows are adjacent in memory (N), each lane has a row, and
+// the groups share the row's columns; otherwise (T) each group has a row, and the lanes share its
+// columns.
 template <class T, class C, class X> INLINE void gemv(const struct gemv_params &p)
 {
     static __shared__ X part[GROUPS][LANES + 1];
@@ -50,7 +51,7 @@ template <class T, class C, class X> INLINE void gemv(const struct gemv_params &
     }
 }
 
-// A thread for each element of a column, blocks of columns one after the other.
+// One thread for each element of a column; a block handles its columns one after the other.
 template <class T, class P> INLINE void ger(const P &p)
 {
     const T alpha = scalar_read<T>(&p.alpha);
@@ -71,7 +72,7 @@ template <class T, class P> INLINE void ger(const P &p)
         }
 }
 
-// A group has a row, and the lanes share its columns.
+// Each group has a row, and the lanes share the row's columns.
 template <class T> INLINE void gbmv(const struct packed_params &p)
 {
     static __shared__ T part[GROUPS][LANES + 1];
@@ -104,7 +105,7 @@ template <class T> INLINE void gbmv(const struct packed_params &p)
     }
 }
 
-// A thread for each element of a column.
+// One thread for each element of a column.
 template <class T> INLINE void repack(const struct repack_params &p)
 {
     const int i = (int)(blockIdx.x * blockDim.x + threadIdx.x);

@@ -3,8 +3,8 @@
 
 #define BLOCK 128
 
-// A block solves one vector: it takes one element after the other, and its threads take that one's
-// part from those that follow.
+// A block solves one vector: it computes one element after the other, and its threads subtract that
+// element's part from the following ones.
 template <class T, class P> INLINE void trsm(const P &p)
 {
     const T alpha = scalar_read<T>(&p.alpha);
@@ -42,8 +42,8 @@ template <class T, class P> INLINE void trsm(const P &p)
     }
 }
 
-// A block multiplies one vector, in place: each element is added to those that follow it in the
-// triangle, once these are done with their own.
+// A block multiplies one vector in place: it adds each element's part to the elements behind it in
+// the triangle, after these have been used themselves.
 template <class T, class P> INLINE void trmm(const P &p)
 {
     const T alpha = scalar_read<T>(&p.alpha);
@@ -80,7 +80,7 @@ template <class T, class P> INLINE void trmm(const P &p)
     }
 }
 
-// A thread for each element of a column. beta or alpha of 0: that matrix is not read.
+// One thread for each element of a column. If alpha or beta is 0, its matrix is not read.
 template <class T> INLINE void geam(const struct elementwise_params &p)
 {
     const T alpha = scalar_read<T>(&p.alpha);
@@ -102,7 +102,7 @@ template <class T> INLINE void geam(const struct elementwise_params &p)
     }
 }
 
-// Of b one of row and column is 0, the other the diagonal's increment.
+// One of b's row and column is 0, and the other is the diagonal's increment.
 template <class T> INLINE void dgmm(const struct elementwise_params &p)
 {
     const int i = (int)(blockIdx.x * blockDim.x + threadIdx.x);

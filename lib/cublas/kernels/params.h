@@ -1,6 +1,6 @@
 /*
- * params.h - what the kernels of this folder are given: one struct each, of device addresses and
- * numbers only. Included by the host's code and by the kernels.
+ * params.h - the parameters of the kernels of this folder: one struct for each kernel, with device
+ * addresses and numbers only. Included by the host's code and by the kernels.
  */
 #ifndef GS_CUBLAS_PARAMS_H
 #define GS_CUBLAS_PARAMS_H
@@ -21,44 +21,45 @@ enum scalar_type {
 struct scalar {
     unsigned long long bits[2], address;
     unsigned type;       /* enum scalar_type */
-    unsigned conjugated; /* its conjugate is meant */
+    unsigned conjugated; /* use the value's conjugate */
 };
 
 /* op(A): element (i, j) of batch b is address[b * stride + i * row + j * column]; one of row and
- * column is 1. `array`: `address` is that of an array of addresses, one a batch. Of a vector only
- * `row`, its increment, is used. */
+ * column is 1. `array`: `address` is that of an array with one address for each batch. A vector
+ * uses only `row`, as its increment. */
 struct matrix {
     unsigned long long address;
     long long row, column, stride;
-    unsigned array, conjugated; /* conjugated: its elements are the conjugates of those stored */
+    unsigned array, conjugated; /* conjugated: its elements are the conjugates of the stored ones */
 };
 
 enum fill { FILL_ALL, FILL_LOWER, FILL_UPPER };
 
-/* op(A) where not all of A is stored. Of a band element (i, j) is address[above + i - j + j * ld];
- * packed, the columns of the triangle `fill` follow one another without gaps. op(A) has elements
- * (i, j) for i - before <= j <= i + behind. */
+/* op(A) of an A that is not stored whole. In a band, element (i, j) is address[above + i - j + j *
+ * ld]. In a packed matrix, the columns of the triangle `fill` follow one another without gaps.
+ * op(A) has elements (i, j) for i - before <= j <= i + behind. */
 struct packed_matrix {
     unsigned long long address;
     long long ld, above, before, behind;
-    int order; /* of a packed one */
+    int order; /* of a packed matrix */
     unsigned packed, fill;
-    unsigned mirrored, hermitian; /* the other triangle is the transpose of `fill`, or the conjugate
-                                     of that */
+    unsigned mirrored, hermitian; /* the other triangle is the transpose, or conjugate transpose,
+                                     of `fill` */
     unsigned transposed, conjugated;
 };
 
-/* C = alpha op(A) op(B) + beta C; of C, which has row 1, only the triangle `fill`. */
+/* C = alpha op(A) op(B) + beta C, where C.row is 1; only the triangle `fill` of C is computed. */
 struct gemm_params {
     struct matrix a, b, c;
     struct scalar alpha, beta;
     int m, n, k, batch;
     unsigned fill;
-    unsigned c_wide; /* of the tensor-core kernels: C is of f32, not of the inputs' type */
+    unsigned c_wide; /* for the tensor-core kernels: C is of f32, not of the inputs' type */
 };
 
-/* The same for other numbers and matrices: A or B may be symmetric, of which the triangle a_fill or
- * b_fill is read. `hermitian`: such a matrix, or the C of which a triangle is computed, is. */
+/* A product of complex numbers or with symmetric matrices: of a symmetric A or B only the triangle
+ * a_fill or b_fill is read. `hermitian`: such a matrix, or a C of which a triangle is computed, is
+ * Hermitian. */
 struct product_params {
     struct matrix a, b, c;
     struct scalar alpha, beta;
@@ -73,7 +74,7 @@ struct gemv_params {
     int m, n, batch;
 };
 
-/* A += alpha x y'; of A only the triangle `fill`, and its diagonal is real if it is hermitian. */
+/* A += alpha x y', for the triangle `fill` of A only. The diagonal of a Hermitian A is real. */
 struct ger_params {
     struct matrix a, x, y;
     struct scalar alpha;
@@ -81,7 +82,7 @@ struct ger_params {
     unsigned fill, hermitian;
 };
 
-/* The same two where not all of A is stored. */
+/* gemv and ger of an A that is not stored whole. */
 struct packed_params {
     struct packed_matrix a;
     struct matrix x, y;
@@ -90,7 +91,7 @@ struct packed_params {
     unsigned fill, hermitian;
 };
 
-/* A triangle that is stored without gaps is copied to one of C, or from it. */
+/* Copies a triangle that is stored without gaps to a triangle of C, or back. */
 struct repack_params {
     struct packed_matrix a;
     struct matrix c;
@@ -103,20 +104,20 @@ struct vector_params {
     unsigned long long x, y, result;
     long long n, incx, incy;
     struct scalar alpha, beta; /* beta: the sine of a rotation */
-    unsigned conjugated;       /* of dot: x is */
+    unsigned conjugated;       /* for dot: x is conjugated */
     unsigned wide_index;       /* the result of iamax is of 64 bits */
 };
 
-/* The addresses of what makes a rotation: of rotg a, b, c and s, of rotmg d1, d2, x1, y1 and where
- * the parameters go. */
+/* The addresses of the operands that make a rotation: for rotg a, b, c and s; for rotmg d1, d2, x1,
+ * y1 and the resulting parameters. */
 struct rotation_params {
     unsigned long long at[5];
 };
 
-/* op(A) X = alpha B, or X op(A) = alpha B, X over B. Vector v of B has its element i at
- * b[i * row + v * column]; a is lower triangular as it is read, or upper, with row and column of
- * op(A) taken so that each vector solves a v = b. Of a product with such a matrix b is the result,
- * and `from` what is multiplied. */
+/* op(A) X = alpha B, or X op(A) = alpha B; X replaces B. Vector v of B has its element i at b[i *
+ * row + v * column]. `a` is lower or upper triangular as it is read, with row and column of op(A)
+ * chosen so that each vector solves a v = b. For a product with such a matrix, b is the result and
+ * `from` the factor. */
 struct triangle_params {
     struct matrix a, b, from;
     struct scalar alpha;
@@ -124,7 +125,7 @@ struct triangle_params {
     unsigned fill, unit;
 };
 
-/* The same for one vector, where not all of A is stored. */
+/* triangle_params for one vector and an A that is not stored whole. */
 struct packed_triangle_params {
     struct packed_matrix a;
     struct matrix b, from;
@@ -140,18 +141,18 @@ struct elementwise_params {
     int m, n;
 };
 
-/* A batch of matrices of m rows and n columns that are factorized or were, a block for each or for
- * each vector of b. Addresses of 0: there is none. */
+/* A batch of matrices of m rows and n columns, before or after factorization. The grid has a block
+ * for each matrix, or for each vector of b. An address of 0 means no operand. */
 struct factor_params {
     struct matrix a, b, tau;
-    unsigned long long pivots, info; /* n pivots and one number for each matrix */
+    unsigned long long pivots, info; /* n pivots, and one info, for each matrix */
     int m, n, vectors, batch;
     unsigned transposed, conjugated;
 };
 
-/* D = d_scale (alpha a_scale b_scale op(A) op(B) + beta c_scale C), of elements of any type of enum
- * scalar_type but for whole and complex numbers, computed in f32. Scales are at device addresses;
- * 0: there is none. amax: where the largest magnitude of D before its scale goes, in memory of 0.
+/* D = d_scale (alpha a_scale b_scale op(A) op(B) + beta c_scale C), computed in f32, with elements
+ * of any type of enum scalar_type except integers and complex numbers. Scales are device addresses;
+ * 0: none. amax: address for the largest magnitude of D before its scale, in memory set to 0.
  */
 struct float8_params {
     struct matrix a, b, c, d;
@@ -161,7 +162,7 @@ struct float8_params {
     unsigned a_type, b_type, c_type, d_type;
 };
 
-/* What follows a product: the bits that cublasLtEpilogue_t is made of. */
+/* What follows a product: the bits of cublasLtEpilogue_t. */
 enum epilogue {
     EPILOGUE_NONE = 1,
     EPILOGUE_RELU = 2,
@@ -175,8 +176,8 @@ enum epilogue {
     EPILOGUE_BGRADB = 512
 };
 
-/* Changes D in place. aux: by columns, the mask of ReLU in bits, else the input of GELU. bias: one
- * of each row; or, of row_sums, where the sums of D's rows go. */
+/* Changes D in place. aux: by columns, the bits of ReLU's mask, or the input of GELU. bias: a
+ * number for each row; for row_sums, the address for the sums of D's rows. */
 struct epilogue_params {
     struct matrix d, aux;
     unsigned long long bias;

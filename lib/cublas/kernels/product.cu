@@ -40,7 +40,7 @@ template <class T> INLINE void product(const struct product_params &p)
         for (int from = 0; from < k; from += DEPTH) {
 #pragma unroll 1
             for (int e = t; e < TILE * DEPTH; e += SIDE * SIDE) {
-                // Neighbouring threads take neighbouring addresses, whichever way a matrix lies.
+                // Neighbouring threads take neighbouring addresses, in either order of storage.
                 const int i = p.a.row == 1 ? e % TILE : e / DEPTH;
                 const int i_deep = p.a.row == 1 ? e / TILE : e % DEPTH;
                 const int j = p.b.row == 1 ? e / DEPTH : e % TILE;

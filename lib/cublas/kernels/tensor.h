@@ -8,8 +8,8 @@
 //
 // A line is a row of op(A) or a column of op(B). An operand is lined where neighbouring addresses
 // belong to neighbouring lines; otherwise they belong to neighbouring k. A slice lies in shared
-// memory as its operand does in global memory, in rows of lines or of k. Which it is for A and for
-// B is a parameter of the kernel.
+// memory as its operand does in global memory, in rows of lines or of k. A parameter of the kernel
+// says whether A and B are lined.
 #ifndef GS_CUBLAS_TENSOR_H
 #define GS_CUBLAS_TENSOR_H
 
@@ -35,19 +35,19 @@ template <class T, bool Lined> struct slice {
         PER_CHUNK = CHUNK_BYTES / sizeof(T), // elements
         DEPTH = SLICE_BYTES / sizeof(T),     // in the direction of k
         // Bytes from row to row: 16 more than a multiple of 128 (32 more for rows of f32 lines), or
-        // 80, so that reading a fragment meets each bank once.
+        // 80, so that reading a fragment touches each bank once.
         ROW = Lined ? TILE * sizeof(T) + (sizeof(T) == 4 ? 32 : 16) : SLICE_BYTES + 16,
         BYTES = Lined ? ROW * DEPTH : ROW * TILE
     };
 
     const GLOBAL T *from[CHUNKS]; // in the operand
     unsigned to[CHUNKS];          // in the slice, in bytes
-    // Elements that the operand has from the chunk's first on: along the chunk's row, and from row
-    // to row. Not positive: none.
+    // The operand's elements from the chunk's first one on, along the chunk's row, and from row to
+    // row. Not positive: none.
     int along[CHUNKS];
     int across[CHUNKS];
     long long step; // from a slice to the next one
-    bool aligned;   // all chunks are, so that cp.async can copy them
+    bool aligned;   // all chunks are aligned, so that cp.async can copy them
 
     INLINE void start(const GLOBAL T *base, long long line_step, long long k_step, int lines, int k)
     {
@@ -68,7 +68,7 @@ template <class T, bool Lined> struct slice {
         }
     }
 
-    // Begins to copy the next slice to `shared`. Elements that the operand does not have become 0.
+    // Begins to copy the next slice to `shared`. Elements outside the operand become 0.
     INLINE void copy(unsigned shared)
     {
 #pragma unroll
@@ -163,7 +163,7 @@ template <class T, bool Lined> struct fragments {
                  Lined);
     }
 };
-// ldmatrix knows halves alone: each thread loads its four elements.
+// ldmatrix handles only halves, so here each thread loads its four elements.
 template <bool Lined> struct fragments<float, Lined> {
     static INLINE unsigned at(unsigned slice, int line, int k)
     {
@@ -204,8 +204,8 @@ INLINE void mma(float (&c)[4], const unsigned (&a)[4], unsigned b0, unsigned b1,
     MMA("m16n8k8", "f32.tf32.tf32.f32");
 }
 
-// This is one function, since clang makes other code of it where a part is taken out, even one that
-// is inlined: with other registers, which decide how many blocks an SM has room for.
+// This is one function, since clang compiles it to other code if a part is split off, even if that
+// is inlined: the registers change, which decide how many blocks fit an SM.
 template <class T, bool ALined, bool BLined> INLINE void tensor(const struct gemm_params &p)
 {
     typedef slice<T, ALined> a_slice;
@@ -254,7 +254,7 @@ template <class T, bool ALined, bool BLined> INLINE void tensor(const struct gem
             unsigned next = shared + (stage == shared ? STAGE : 0);
 
             asm volatile("cp.async.wait_group 0;" ::: "memory");
-            __syncthreads(); // this slice is there, and nobody reads the other buffer any more
+            __syncthreads(); // this slice has arrived, and no thread reads the other buffer
             if (from + DEPTH < k) {
                 a.copy(next);
                 b.copy(next + a_slice::BYTES);

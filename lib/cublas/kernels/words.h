@@ -1,7 +1,7 @@
 /*
- * words.h - what the kernels of this folder have in common: the words of CUDA C++ for clang without
- * a toolkit, numbers of 16 bits, operands by batch and scalars. Memory is reached in .global space,
- * which costs the fence less than generic addresses.
+ * words.h - common definitions of the kernels of this folder: the keywords of CUDA C++ for clang
+ * without a toolkit, numbers of 16 bits, operands by batch, and scalars. Memory is reached in
+ * .global space, which costs the fence less than generic addresses.
  */
 #ifndef GS_CUBLAS_WORDS_H
 #define GS_CUBLAS_WORDS_H
@@ -77,7 +77,7 @@ template <class T> INLINE T scalar_read(const struct scalar *s)
     }
 }
 
-/* The operand of a batch. */
+/* Returns the operand's address for a batch. */
 template <class T> INLINE GLOBAL T *operand(const struct matrix *m, int batch)
 {
     if (m->array)

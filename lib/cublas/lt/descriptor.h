@@ -1,7 +1,6 @@
 /*
- * descriptor.h - what cuBLASLt's opaque descriptors hold here, and their attributes: for each its
- * number, and where in the descriptor it lies. A descriptor belongs to the program, which guards
- * it.
+ * descriptor.h - the contents of cuBLASLt's opaque descriptors, and tables of their attributes with
+ * number and offset. A descriptor belongs to the program, which guards it.
  */
 #ifndef GS_CUBLAS_DESCRIPTOR_H
 #define GS_CUBLAS_DESCRIPTOR_H
@@ -29,7 +28,8 @@ struct lt_desc {
     int64_t bias_stride;
     void *aux;
     int64_t aux_ld, aux_stride;
-    void *scales[5]; /* of A, B, C, D, and where the largest of D goes: for 8-bit floats */
+    void *scales[5]; /* scales of A, B, C, D, and the address for D's largest magnitude: for
+                        8-bit floats */
     int32_t sm_count_target;
     int32_t aux_type, bias_type; /* cudaDataType; -1: that of D */
     int8_t fast_accumulation;
@@ -56,7 +56,8 @@ struct lt_attribute {
 extern const struct lt_attribute lt_layout_attributes[], lt_desc_attributes[],
     lt_preference_attributes[];
 
-/* CUBLAS_STATUS_INVALID_VALUE: the table has no such attribute, or it has another size. */
+/* Set and get an attribute. CUBLAS_STATUS_INVALID_VALUE: the table has no such attribute, or the
+ * size is wrong. */
 cublasStatus_t lt_attribute_set(const struct lt_attribute *table, void *descriptor, int number,
                                 const void *value, size_t size);
 cublasStatus_t lt_attribute_get(const struct lt_attribute *table, const void *descriptor,

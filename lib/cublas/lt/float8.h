@@ -4,9 +4,9 @@
 
 #include "cublas/lt/matmul.h"
 
-/* Whether A or B is of such a type. */
+/* Returns whether A or B is of such a type. */
 bool lt_float8_is(const struct lt_matmul *matmul);
-/* Whether the types are those of a product, whose sizes and orders are valid. */
+/* Checks that there is a product of these types. Sizes and orders have been checked. */
 cublasStatus_t lt_float8_check(const struct lt_matmul *matmul);
 /* Enqueues the product, without an epilogue. */
 cublasStatus_t lt_float8_run(const struct lt_matmul *matmul, const struct lt_operands *operands,

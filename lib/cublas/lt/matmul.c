@@ -88,7 +88,7 @@ static bool layout_supported(const struct lt_layout *layout)
            layout->plane == 0 && layout->batch_mode <= CUBLASLT_BATCH_MODE_POINTER_ARRAY;
 }
 
-/* op(A)'s rows or, where `columns`, its columns. */
+/* Returns the number of op(A)'s rows, or with `columns` of its columns. */
 static uint64_t size_of(const struct lt_layout *layout, cublasOperation_t trans, bool columns)
 {
     return (trans == CUBLAS_OP_N) == columns ? layout->columns : layout->rows;
@@ -99,7 +99,8 @@ static cublasOperation_t trans_flip(cublasOperation_t trans)
     return trans == CUBLAS_OP_N ? CUBLAS_OP_T : CUBLAS_OP_N;
 }
 
-/* A matrix stored by rows is the transpose of one stored by columns. */
+/* Returns op() for the matrix in column order: a matrix stored by rows is the transpose of one
+ * stored by columns. */
 static cublasOperation_t trans_of(const struct lt_layout *layout, cublasOperation_t trans)
 {
     return layout->order == CUBLASLT_ORDER_COL ? trans : trans_flip(trans);
@@ -114,7 +115,8 @@ static struct operand operand_of_layout(const struct lt_layout *layout, const vo
     return operand;
 }
 
-/* The product, with D for C. Where D is stored by rows, it is D' = op(B)' op(A)'. */
+/* Returns the record of the product, with D as C. If D is stored by rows, the record computes D' =
+ * op(B)' op(A)'. */
 static struct operation operation_of_matmul(const struct lt_matmul *matmul,
                                             const struct lt_operands *operands,
                                             cublasHandle_t handle)
@@ -176,7 +178,7 @@ cublasStatus_t lt_matmul_check(const struct lt_matmul *matmul)
     for (unsigned i = 0; i < sizeof(desc->scales) / sizeof(desc->scales[0]); i++)
         if (desc->scales[i] != NULL)
             return CUBLAS_STATUS_NOT_SUPPORTED;
-    /* Where a matrix stored by rows is taken as its transpose, nothing conjugates it. */
+    /* A matrix stored by rows is used as its transpose, which cannot be conjugated. */
     if (matmul->c->type != matmul->d->type ||
         (type_complex(matmul->a->type) &&
          (desc->transa == CUBLAS_OP_C || desc->transb == CUBLAS_OP_C) &&
@@ -192,7 +194,7 @@ cublasStatus_t lt_matmul_check(const struct lt_matmul *matmul)
 
 /* ---- Running one ----------------------------------------------------------------------------- */
 
-/* The matrix by rows and columns as the program means them, in whichever order it is stored. */
+/* Returns the matrix with the program's rows and columns, in either order of storage. */
 static struct matrix matrix_of_layout(const struct lt_layout *layout, const void *address)
 {
     struct operand operand = operand_of_layout(layout, address);
@@ -211,7 +213,7 @@ static bool scalar_is_zero(const struct scalar *scalar, cudaDataType type)
            (scalar->bits[1] & ~signs) == 0;
 }
 
-/* Copies C to D, where beta is not 0 and C is not D. */
+/* Copies C to D, if beta is not 0 and C is not D. */
 static cublasStatus_t addend_copy(const struct lt_matmul *matmul,
                                   const struct lt_operands *operands, const struct scalar *beta,
                                   cudaStream_t stream)
@@ -240,7 +242,7 @@ static cublasStatus_t addend_copy(const struct lt_matmul *matmul,
 
 enum { EPILOGUE_THREADS = 256, SUM_ROWS = 32 };
 
-/* bias[i] = the sum of row i. */
+/* Computes bias[i] = the sum of row i. */
 static cublasStatus_t rows_sum(struct matrix matrix, cudaDataType type, int64_t rows,
                                int64_t columns, const struct lt_matmul *matmul, cudaStream_t stream)
 {

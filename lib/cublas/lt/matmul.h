@@ -1,6 +1,6 @@
 /*
  * matmul.h - D = epilogue(alpha op(A) op(B) + beta C), of matrices in either order: a product of
- * operation.h, and what follows it by kernels of kernels/epilogue.cu.
+ * operation.h, followed by an epilogue kernel of kernels/epilogue.cu.
  */
 #ifndef GS_CUBLAS_MATMUL_H
 #define GS_CUBLAS_MATMUL_H
@@ -12,7 +12,7 @@ struct lt_matmul {
     const struct lt_layout *a, *b, *c, *d;
 };
 
-/* Whether there is such a product: sizes, types, orders, epilogue. */
+/* Checks that such a product is supported: sizes, types, orders, epilogue. */
 cublasStatus_t lt_matmul_check(const struct lt_matmul *matmul);
 
 struct lt_operands {
@@ -20,7 +20,7 @@ struct lt_operands {
     void *d;
 };
 
-/* Enqueues it. The product is rounded to D's type before the epilogue reads it. */
+/* Enqueues the product. It is rounded to D's type before the epilogue reads it. */
 cublasStatus_t lt_matmul_run(const struct lt_matmul *matmul, const struct lt_operands *operands,
                              cudaStream_t stream);
 

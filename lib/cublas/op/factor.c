@@ -1,7 +1,7 @@
 /*
- * factor.c - batches of matrices that are factorized, and what the factors give. Operands are
- * arrays of addresses. The functions that have it tell by a number on the host, op->result, which
- * of their parameters is wrong: its position, negative.
+ * factor.c - factorizes batches of matrices, and uses the factors. Operands are arrays of
+ * addresses. Functions with an info on the host, op->result, store there the negative position of a
+ * wrong parameter.
  */
 #include "cublas/op/operators.h"
 

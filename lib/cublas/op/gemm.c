@@ -1,15 +1,15 @@
-/* gemm.c - products of matrices: which kernel computes which types, and in which tiles. */
+/* gemm.c - products of matrices: chooses the kernel by types, and its tiles. */
 #include "cublas/op/operators.h"
 #include "cublas/op/vendor.h"
 
-/* What kernels divide C into, and the threads of a block. */
+/* A kernel, the size of its tiles of C, and the threads of a block. */
 struct tiling {
     enum kernel_name kernel;
     int rows, columns;
     unsigned threads;
 };
 
-/* Kernels for tensor cores, by how A and B are stored: nn, nt, tn, tt. Each divides C into the same
+/* The tensor-core kernels of a type, by how A and B are stored: nn, nt, tn, tt. All have the same
  * tiles. */
 struct tensor {
     enum kernel_name kernel[4];
@@ -25,8 +25,8 @@ static const struct tensor tensor_f16 = TENSOR(f16), tensor_bf16 = TENSOR(bf16),
                            tensor_tf32 = TENSOR(tf32);
 enum { TENSOR_TILE = 128, TENSOR_THREADS = 256 };
 
-/* The types that cublasGemmEx documents, but for those of 8 bits that are floats or complex.
- * `wide`: for a C of many tiles. `tensor`: where tensor cores may compute it. */
+/* The types that cublasGemmEx documents, except 8-bit floats and 8-bit complex numbers. `wide`: the
+ * kernel for a C of many tiles. `tensor`: kernels for tensor cores; NULL: none. */
 static const struct gemm_types {
     cublasComputeType_t compute;
     cudaDataType inputs, c, scalars;
@@ -54,12 +54,12 @@ static const struct gemm_types {
     // clang-format on
 };
 
-/* Wide tiles pay when C has as many of them as half of a large device's SMs. */
+/* Wide tiles are used when C has at least this many, half of a large device's SMs. */
 #define WIDE_TILES      64
-/* In a smaller matrix most of a tensor core's tile would be computed for nothing. */
+/* In a smaller matrix most of a tensor core's tile would be wasted. */
 #define TENSOR_SIZE_MIN 32
 
-/* The exact type behind a fast compute type, which may be computed as exactly. */
+/* Returns the exact compute type of a fast one, which may be computed exactly too. */
 static cublasComputeType_t compute_plain(cublasComputeType_t compute)
 {
     switch (compute) {
@@ -116,7 +116,8 @@ static int64_t tiles(const struct tiling *tiling, const struct operation *op)
            blocks(op->n, (unsigned)tiling->columns);
 }
 
-/* Tensor cores round nothing of 16-bit inputs; f32 loses bits, so its caller has to allow it. */
+/* Returns whether tensor cores may compute the product. They do not round 16-bit inputs; f32 loses
+ * bits, so the caller must allow that. */
 static bool tensor_allowed(const struct gemm_types *types, const struct operation *op)
 {
     if (types->tensor == NULL || op->m < TENSOR_SIZE_MIN || op->n < TENSOR_SIZE_MIN)
@@ -143,8 +144,8 @@ static struct tiling tiling_choose(const struct gemm_types *types, const struct 
     return tiles(wide, op) * op->batch >= WIDE_TILES ? *wide : types->small;
 }
 
-/* A C of one row or column is a matrix times a vector, whose kernel reads the matrix once and
- * computes nothing for the rest of a tile. */
+/* Returns whether C has one row or column. The product is then a matrix times a vector, whose
+ * kernel reads the matrix once and wastes no part of a tile. */
 static bool gemm_is_gemv(const struct operation *op)
 {
     return (op->m == 1 || op->n == 1) && op->k > 0 && op->fill == FILL_ALL &&
@@ -158,7 +159,7 @@ static struct operation gemm_as_gemv(const struct operation *op)
     bool stored = column ? op->transa == CUBLAS_OP_N : op->transb != CUBLAS_OP_N;
     int64_t rows = column ? op->m : op->n;
 
-    /* C' = op(B)' op(A)' where C is a row. */
+    /* If C is a row, C' = op(B)' op(A)'. */
     gemv.name = OPERATOR_GEMV;
     gemv.a = column ? op->a : op->b;
     gemv.b = column ? op->b : op->a;

@@ -21,7 +21,8 @@ cublasStatus_t gemv_check(const struct operation *op)
     return CUBLAS_STATUS_SUCCESS;
 }
 
-/* Negative increments of vectors by array or stride start at each one's end as well. */
+/* Returns the vectors of a batch. With a negative increment each vector begins at its end in
+ * memory. */
 static struct matrix batch_vector(const struct operand *operand, int64_t n)
 {
     return operand->array ? matrix_of(operand, true) : vector_of(operand, n);

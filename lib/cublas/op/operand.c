@@ -1,4 +1,4 @@
-/* operand.c - operands and their types as kernels take them: see operators.h. */
+/* operand.c - converts operands and their types to the kernels' form: see operators.h. */
 #include "cublas/op/operators.h"
 
 size_t type_size(cudaDataType type)

@@ -1,7 +1,7 @@
 /*
- * operation.h - one call as a record: the operator, sizes, operands by device address, scalars. All
+ * operation.h - a call as a record: the operator, sizes, operands by device address, scalars. All
  * calls go through operation_run, which finds the operator's row in operators.def. A record has no
- * host pointer but `result`, and lives as long as the call.
+ * host pointer except `result`, and lives as long as the call.
  */
 #ifndef GS_CUBLAS_OPERATION_H
 #define GS_CUBLAS_OPERATION_H
@@ -20,9 +20,9 @@ enum operator_name {
 /* A matrix with leading dimension ld, or a vector with increment ld. */
 struct operand {
     uint64_t address;
-    int64_t ld, stride; /* in elements; stride: from one of a batch to the next */
+    int64_t ld, stride; /* in elements; stride: from one matrix of a batch to the next */
     cudaDataType type;
-    bool array; /* `address` is that of an array of addresses */
+    bool array; /* `address` is the address of an array of addresses */
 };
 
 struct operation {
@@ -34,16 +34,16 @@ struct operation {
     cublasDiagType_t diag;
     int64_t m, n, k, batch;
     int64_t above; /* diagonals of a band above its main one, which has k below */
-    bool packed;   /* a triangle, of a or of SPR's c, is stored without gaps */
+    bool packed;   /* the triangle of a, or of SPR's c, is stored without gaps */
     struct operand a, b, c;
     uint64_t pivots, info; /* of factorizations: device addresses, or 0 */
     struct scalar alpha, beta;
     cudaDataType scalar_type;
     cublasComputeType_t compute;
-    bool wide_index; /* a result that is an index has 64 bits */
-    bool invalid;    /* something that has to be there is NULL, or no value of its type */
-    void *result;    /* as the pointer mode says: the host's or a device address; of getrs, geqrf
-                        and gels the host's, for a number */
+    bool wide_index; /* an index as the result has 64 bits */
+    bool invalid;    /* a required argument is NULL, or an enum's value is invalid */
+    void *result;    /* a host or device address, by the pointer mode; for getrs, geqrf and gels
+                        the address of a number on the host */
 };
 
 /* Returns a record with a batch of one. */
@@ -52,21 +52,21 @@ struct operand operand_of(const void *address, int64_t ld, cudaDataType type);
 /* Sets alpha and beta, which are on the host or the device by the handle's pointer mode. */
 void operation_scalars(struct operation *op, cublasHandle_t handle, const void *alpha,
                        const void *beta, cudaDataType type);
-/* Sets beta, which has another type than alpha. */
+/* Sets a beta whose type is not alpha's. */
 void operation_beta(struct operation *op, cublasHandle_t handle, const void *beta,
                     cudaDataType type);
 /* Sets alpha and beta to 1, whatever the pointer mode. */
 void operation_ones(struct operation *op, cudaDataType type);
 
-/* Checks the record and carries it out. */
+/* Checks the record and enqueues its operation. */
 cublasStatus_t operation_run(cublasHandle_t handle, struct operation *op);
 
-/* What cublasLoggerConfigure and cublasSetLoggerCallback have set. */
+/* Sets the function that gets a line for each operation; NULL: none. */
 void operation_log(void (*write_line)(const char *line));
 
 size_t type_size(cudaDataType type);
 bool type_complex(cudaDataType type);
-/* The type of a complex number's parts, which a length has too; a real type itself. */
+/* Returns the type of a complex number's parts, and of its magnitude; a real type itself. */
 cudaDataType type_part(cudaDataType type);
 unsigned type_scalar(cudaDataType type); /* enum scalar_type */
 

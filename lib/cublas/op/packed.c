@@ -1,22 +1,22 @@
 /*
- * packed.c - level 2 where not all of A is stored, but a band of diagonals, or a triangle without
- * gaps (packed); and copies of packed triangles. matrix.c and triangle.c have the same operators
- * for matrices that are stored whole. A packed triangle is a band with all diagonals of its side,
- * so both take one struct packed_matrix and one set of kernels.
+ * packed.c - level 2 operations with an A of which a band of diagonals is stored, or a triangle
+ * without gaps (packed), and copies of packed triangles. matrix.c and triangle.c have the same
+ * operators for matrices that are stored whole. A packed triangle is a band with all diagonals of
+ * its side, so both take one struct packed_matrix and one set of kernels.
  */
 #include "cublas/op/operators.h"
 
 enum { LANES = 32, GROUPS = 8, PACKED_THREADS = LANES * GROUPS, TRIANGLE_THREADS = 128 };
 
-/* Whether the numbers of diagonals are none below zero, and the leading dimension has room for all
- * of them. A packed matrix has neither. */
+/* Returns whether the numbers of diagonals are not negative, and the leading dimension has room for
+ * all diagonals. A packed matrix has neither. */
 static bool band_valid(const struct operation *op)
 {
     return op->packed || (op->k >= 0 && op->above >= 0 && op->a.ld >= 1 &&
                           op->above <= op->a.ld - 1 && op->k <= op->a.ld - 1 - op->above);
 }
 
-/* op() of the record's band, of order m. */
+/* Returns op() of the record's band, of order m. */
 static struct packed_matrix packed_of(const struct operation *op, const struct operand *operand)
 {
     const bool transposed = op->transa != CUBLAS_OP_N;
@@ -35,7 +35,7 @@ static struct packed_matrix packed_of(const struct operation *op, const struct o
     };
 }
 
-/* op() of the record's triangle, whose k diagonals all lie on one side of the main one. */
+/* Returns op() of the record's triangle, whose k diagonals are all on one side of the main one. */
 static struct packed_matrix triangle_of(const struct operation *op, const struct operand *operand)
 {
     struct operation one = *op;
@@ -51,7 +51,7 @@ static struct packed_matrix triangle_of(const struct operation *op, const struct
 
 /* ---- Products with a vector ------------------------------------------------------------------ */
 
-/* y = alpha A x + beta y, where A has so many rows and columns. */
+/* Computes y = alpha A x + beta y, for an A of `rows` rows and `columns` columns. */
 static cublasStatus_t multiply(cublasHandle_t handle, const struct operation *op,
                                struct packed_matrix a, int64_t rows, int64_t columns)
 {

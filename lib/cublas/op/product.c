@@ -62,7 +62,8 @@ cublasStatus_t symv_check(const struct operation *op)
     return CUBLAS_STATUS_SUCCESS;
 }
 
-/* As rows: c' = alpha b' A' + beta c'. A' is A, but for the conjugates of a Hermitian one. */
+/* Computes symv as a product of rows: c' = alpha b' A' + beta c'. A' is A, or the conjugate of a
+ * Hermitian A. */
 cublasStatus_t symv_run(cublasHandle_t handle, const struct operation *op)
 {
     struct operation product = *op;

@@ -1,4 +1,5 @@
-/* triangle.c - systems with a triangular matrix, and products with it, of matrices and vectors. */
+/* triangle.c - solves systems with a triangular matrix, and multiplies by it, for matrices and
+ * vectors. */
 #include "cublas/op/operators.h"
 
 enum { TRIANGLE_THREADS = 128 };
@@ -14,7 +15,8 @@ cublasStatus_t trsm_check(const struct operation *op)
     return CUBLAS_STATUS_SUCCESS;
 }
 
-/* X op(A) is op(A)' X': the vectors are the rows of X then. */
+/* Returns the kernels' parameters. X op(A) is computed as op(A)' X', so its vectors are the rows of
+ * X. */
 static struct triangle_params params_of(const struct operation *op)
 {
     bool left = op->side == CUBLAS_SIDE_LEFT;
@@ -35,7 +37,7 @@ static struct triangle_params params_of(const struct operation *op)
     return params;
 }
 
-/* A block for each vector. */
+/* Launches a kernel with a block for each vector. */
 static cublasStatus_t triangle_launch(cublasHandle_t handle, enum kernel_name kernel,
                                       struct triangle_params *params)
 {

@@ -25,7 +25,7 @@ static struct vector_params params_of(const struct operation *op)
     };
 }
 
-/* Runs a kernel whose results are one for each element. */
+/* Runs a kernel that has a result for each element. */
 static cublasStatus_t run_each(cublasHandle_t handle, const struct operation *op,
                                enum kernel_name kernel)
 {
@@ -37,14 +37,14 @@ static cublasStatus_t run_each(cublasHandle_t handle, const struct operation *op
         return CUBLAS_STATUS_NOT_SUPPORTED;
     if (op->n <= 0)
         return CUBLAS_STATUS_SUCCESS;
-    /* An increment of 0 puts all elements at one place, and the last one counts: one thread takes
-     * them in order. */
+    /* With an increment of 0 all elements have the same address, and the last one must win, so one
+     * thread handles them in order. */
     if ((op->a.ld == 0 || op->b.ld == 0) && op->name != OPERATOR_SCAL)
         shape.grid.x = 1, shape.block.x = 1;
     return kernel_launch(kernel, shape, &params, handle->stream);
 }
 
-/* Runs a kernel of one block that has one result, of `size` bytes. */
+/* Runs a kernel of one block, with one result of `size` bytes. */
 static cublasStatus_t run_result(cublasHandle_t handle, const struct operation *op,
                                  enum kernel_name kernel, size_t size)
 {
@@ -82,7 +82,7 @@ cublasStatus_t rot_run(cublasHandle_t handle, const struct operation *op)
     return run_each(handle, op, KERNEL_BY_TYPE_16(op->a.type, rot));
 }
 
-/* Of the types that are not complex. */
+/* The kernel of a real type. */
 #define KERNEL_OF_REALS(type, name)                                                                \
     kernel_by_type(type, KERNEL_##name##_f32, KERNEL_##name##_f64, KERNEL_NONE, KERNEL_NONE,       \
                    KERNEL_##name##_f16, KERNEL_##name##_bf16)
@@ -140,7 +140,7 @@ cublasStatus_t nrm2_run(cublasHandle_t handle, const struct operation *op)
                       type_size(type_part(op->a.type)));
 }
 
-/* Of 16 bits the sum has 32. */
+/* The sum of 16-bit numbers is computed in f32. */
 cublasStatus_t asum_run(cublasHandle_t handle, const struct operation *op)
 {
     const size_t size = type_size(type_part(op->a.type));

@@ -32,13 +32,14 @@ static bool type_find(cudaDataType type, gs_gemm_type *found)
     }
 }
 
-/* Pedantic types are left to this library's kernels, whose order of sums is known. */
+/* Finds the server's compute type. Returns false for pedantic types, which are left to this
+ * library's kernels, whose order of sums is known. */
 static bool compute_find(const struct operation *op, gs_gemm_compute *found)
 {
     switch (op->compute) {
     case CUBLAS_COMPUTE_16F:
         *found = GS_GEMM_COMPUTE_F32;
-        /* The server reads f32 at such an address. */
+        /* At a scalar's address the server reads f32, which is another type than the record's. */
         return op->alpha.address == 0 && op->beta.address == 0;
     case CUBLAS_COMPUTE_32F:
         *found = GS_GEMM_COMPUTE_F32;
@@ -114,8 +115,8 @@ bool vendor_gemm(cublasHandle_t handle, const struct operation *op)
     params.beta = scalar_value(&op->beta, op->scalar_type);
     params.alpha_at = op->alpha.address;
     params.beta_at = op->beta.address;
-    /* cuBLAS' gemm does not read A and B then, which may be NULL; cuBLASLt, which the server calls,
-     * makes NaN of a NaN there. */
+    /* With an alpha of 0 cuBLAS' gemm does not read A and B, which may be NULL, whereas cuBLASLt,
+     * which the server calls, reads them and propagates a NaN. */
     if (params.alpha_at == 0 && params.alpha == 0)
         return false;
     return gs_cuda_gemm(&params, handle->stream) == GS_OK;

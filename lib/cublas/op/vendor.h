@@ -1,14 +1,14 @@
 /*
- * vendor.h - products by NVIDIA's library in the server, where it has that and the operation is one
- * that it takes.
+ * vendor.h - products by NVIDIA's library, if the server has it and the operation is supported
+ * there.
  */
 #ifndef GS_CUBLAS_VENDOR_H
 #define GS_CUBLAS_VENDOR_H
 
 #include "cublas/op/operation.h"
 
-/* Whether the server has taken the product, a checked one with a C and a k. If not, nothing has
- * happened, and the caller computes it. */
+/* Submits a checked product, with a C and a k, to the server. Returns whether the server has taken
+ * it; if not, nothing has happened, and the caller computes the product. */
 bool vendor_gemm(cublasHandle_t handle, const struct operation *op);
 
 #endif

@@ -1,4 +1,4 @@
-/* ask.c - what every command that asks a server does: see ask.h. */
+/* ask.c - see ask.h. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <sys/stat.h>
@@ -11,7 +11,7 @@
 
 /* A server that runs answers in milliseconds, and a change in OPERATOR_PATIENCE_NS. */
 #define ASK_NS      1900000000u
-#define ANNOUNCE_NS 1000000000u /* a wait that is longer says what it is for */
+#define ANNOUNCE_NS 1000000000u /* a longer wait is announced */
 
 gs_status page_check(uint32_t count, uint32_t most, uint64_t next, uint64_t cursor,
                      char message[REQUEST_MESSAGE_MAX])
@@ -50,7 +50,7 @@ void wait_announce(struct wait *wait, uint64_t deadline_ns, const char *format, 
 }
 
 static const struct control *asked;
-static const char *asked_of_mps; /* NULL: it is no command of MPS */
+static const char *asked_of_mps; /* NULL: no command of MPS runs */
 
 void ask_begin(const struct control *control)
 {
@@ -62,7 +62,8 @@ void ask_of_mps(const char *command)
     asked_of_mps = command;
 }
 
-/* A server that ends in order removes its queue; one that was killed leaves it. */
+/* Returns whether the server ended in order: it then has removed its queue, which a killed server
+ * leaves. */
 static bool quit_in_order(void)
 {
     struct stat st;
@@ -70,7 +71,7 @@ static bool quit_in_order(void)
     return asked && asked->queue >= 0 && fstat(asked->queue, &st) == 0 && st.st_nlink == 0;
 }
 
-/* What to do about a failure of this kind; "": the message says it. */
+/* Returns advice on a failure of this kind; "": the message suffices. */
 static const char *hint(gs_status status)
 {
     static char text[80];

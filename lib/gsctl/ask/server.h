@@ -6,10 +6,10 @@
 
 gs_status status_read(struct control *control, struct ctl_status_reply *reply,
                       char message[REQUEST_MESSAGE_MAX]);
-/* The same with a deadline of the caller's. */
+/* Reads the status as status_read, with the caller's deadline. */
 gs_status status_read_by(struct control *control, struct ctl_status_reply *reply,
                          uint64_t deadline_ns, char message[REQUEST_MESSAGE_MAX]);
-/* Asks where the server's log is, which it tells its owner and root. */
+/* Asks where the server's log is. The server tells only its owner and root. */
 gs_status log_destination_read(struct control *control, struct ctl_log_reply *reply,
                                char message[REQUEST_MESSAGE_MAX]);
 const char *device_state_name(uint32_t state); /* "?" for an unknown state */

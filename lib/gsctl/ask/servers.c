@@ -8,13 +8,13 @@
 
 #include "common/names.h"
 
-/* The members that pages of all versions begin with, up to server_pid. */
+/* The size of the members with which pages of all versions begin, up to server_pid. */
 #define PAGE_HEAD offsetof(struct status_page, trusts)
-/* No segment that a server makes for anything else is as small. */
+/* All other segments of a server are larger. */
 #define PAGE_MOST 4096u
 
-/* Reads a page. false: the segment is none, or its server has ended. The segment can be anybody's:
- * the text is checked. */
+/* Reads a page. Returns false if the segment is no status page, or if its server has ended. The
+ * segment may be any user's, so the text is checked. */
 static bool page_read(int id, const struct shmid_ds *about, struct server_found *found)
 {
     const void *memory = shmat(id, NULL, SHM_RDONLY);
@@ -35,7 +35,7 @@ static bool page_read(int id, const struct shmid_ds *about, struct server_found 
     return good;
 }
 
-/* The first `most` of them, in no order. */
+/* Reads up to `most` pages, in no order, and returns their number. */
 static size_t pages_read(struct server_found *found, size_t most)
 {
     struct shm_info info;
@@ -44,7 +44,7 @@ static size_t pages_read(struct server_found *found, size_t most)
     int last = shmctl(0, SHM_INFO, (struct shmid_ds *)(void *)&info);
 
     for (int i = 0; i <= last && count < most; i++) {
-        int id = shmctl(i, SHM_STAT, &about); /* fails where the asker may not read */
+        int id = shmctl(i, SHM_STAT, &about); /* fails if this user may not read it */
 
         if (id < 0 || about.shm_segsz < PAGE_HEAD || about.shm_segsz > PAGE_MOST)
             continue;

@@ -163,7 +163,7 @@ static unsigned table_width(const struct table *table, const unsigned *width)
     return sum;
 }
 
-/* A line that the terminal breaks is not read as one of a table. */
+/* Leaves out or cuts columns, so that the terminal does not break the table's lines. */
 static void table_narrow(const struct table *table, unsigned *width)
 {
     const unsigned columns = columns_wanted(), last = table->columns - 1;

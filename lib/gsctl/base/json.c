@@ -9,9 +9,9 @@
 #include "gsctl/base/format.h"
 #include "gsctl/base/json.h"
 
-/* The next item is the first of its level: no comma stands before it. */
+/* The next item is the first of its level, so no comma precedes it. */
 static bool first = true;
-static unsigned depth; /* of brackets that are open */
+static unsigned depth; /* number of open brackets */
 
 /* RFC 3629, section 4. */
 size_t utf8_length(const unsigned char *s)

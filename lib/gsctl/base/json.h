@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Length of the well-formed UTF-8 sequence at s; 0 if there is none. */
+/* Returns the length of the well-formed UTF-8 sequence at s; 0 if there is none. */
 size_t utf8_length(const unsigned char *s);
 /* name: the member's name inside an object; NULL inside an array. */
 void json_open(const char *name, char bracket); /* '{' or '[' */
@@ -14,13 +14,13 @@ void json_close(char bracket);
 void json_text(const char *name, const char *text);
 void json_number(const char *name, uint64_t number);
 void json_integer(const char *name, int64_t number);
-/* A number that is text already. */
+/* Prints a number that is given as text. */
 void json_figure(const char *name, const char *digits);
-/* Nanoseconds, as microseconds with a fraction. */
+/* Prints nanoseconds as microseconds with a fraction. */
 void json_micros(const char *name, uint64_t ns);
-/* "user", the name, and "uid" */
+/* Prints the members "user" (the name) and "uid". */
 void json_user(uint32_t uid);
-/* A process's id; null where it is 0: there is none, or it is in another PID namespace. */
+/* Prints a pid; null if it is 0, which means no process, or one in another PID namespace. */
 void json_pid(const char *name, int32_t pid);
 
 #endif

@@ -1,4 +1,5 @@
-/* memory.h - memory for a program that ends where there is none, and its exit statuses. */
+/* memory.h - allocates memory for a program that ends if there is none, and defines its exit
+ * statuses. */
 #ifndef GS_GSCTL_BASE_MEMORY_H
 #define GS_GSCTL_BASE_MEMORY_H
 

@@ -13,7 +13,7 @@
 #include "gsctl/base/memory.h"
 #include "gsctl/base/options.h"
 
-static const char *command_name; /* which hints name; NULL: not known yet */
+static const char *command_name; /* named in hints; NULL: not known yet */
 
 static void __attribute__((noreturn)) usage_hint(void)
 {
@@ -162,7 +162,8 @@ static void unset_add(struct command_options *options, const char *name)
     options->unset |= field ? field->bit : CTL_FIELDS;
 }
 
-/* getopt takes the next word for the file, also where that is an option: "--svg -o FILE". */
+/* Refuses a file name that begins with '-': getopt takes the next word for the file even if that is
+ * an option, as in "--svg -o FILE". */
 static const char *file_parse(const char *option, const char *name)
 {
     if (name[0] == '-' && name[1])
@@ -170,7 +171,7 @@ static const char *file_parse(const char *option, const char *name)
     return name;
 }
 
-/* A session, a process, or a user. */
+/* Adds a session, a process or a user to --tenant. */
 static void tenant_add(struct command_options *options, const char *word)
 {
     if (options->tenant_count == ARRAY_SIZE(options->tenant))
@@ -184,7 +185,7 @@ static void tenant_add(struct command_options *options, const char *word)
 
 /* ---- Options --------------------------------------------------------------------------------- */
 
-/* What options do that are not just a value of command_options. */
+/* The functions of options that do more than set a member of command_options. */
 static void user_take(struct command_options *options, const char *name)
 {
     target_set(options, CTL_USER, uid_parse("--user", name));
@@ -258,7 +259,7 @@ const struct command_option command_options[] = {
 };
 const size_t command_option_count = ARRAY_SIZE(command_options);
 
-/* What getopt returns for the option of that index. */
+/* Returns getopt's value for the option of that index. */
 static int option_code(size_t index)
 {
     const char letter = command_options[index].letter;
@@ -266,7 +267,7 @@ static int option_code(size_t index)
     return letter ? letter : OPTION_NAMED + (int)index;
 }
 
-/* NULL: a setting's, or none. */
+/* Returns the option; NULL if the code is a setting's, or no option's. */
 static const struct command_option *option_find(int code)
 {
     for (size_t i = 0; i < command_option_count; i++) {
@@ -330,7 +331,8 @@ static const struct command *command_find(const struct command *commands, size_t
     usage("there is no command '%s'", name);
 }
 
-/* An option that the command does not accept is an error. given: bits of command_options. */
+/* Ends the program if an option was given that the command does not accept. `given`: bits of
+ * command_options. */
 static void given_check(const struct command *command, const struct command_options *options,
                         uint64_t given)
 {
@@ -351,9 +353,9 @@ static void given_check(const struct command *command, const struct command_opti
         usage("an argument is missing: gsctl %s %s", command->name, command->synopsis);
 }
 
-/* The next option. The words between options move to the front of argv: the command, at argv[1],
- * and its operands. All that follows a command that TAKES_WORDS, from its first word on, is words.
- */
+/* Returns the next option. Moves the words between options to the front of argv: the command, at
+ * argv[1], and its operands. Behind a command that TAKES_WORDS all arguments from its first word on
+ * are words. */
 static int option_next(int argc, char **argv, const struct option *options, int *words,
                        const struct command *commands, size_t count)
 {
@@ -375,8 +377,8 @@ static int option_next(int argc, char **argv, const struct option *options, int 
     return code;
 }
 
-/* Reads the options, and moves the words before them; see option_next. Returns how many words there
- * are. given: bits of command_options. */
+/* Reads the options, and moves the words before them; see option_next. Returns the number of words.
+ * Sets *given to bits of command_options. */
 static int line_read(int argc, char **argv, const struct command *commands, size_t count,
                      struct command_options *options, uint64_t *given)
 {
@@ -402,12 +404,12 @@ static int line_read(int argc, char **argv, const struct command *commands, size
     return words;
 }
 
-/* Takes what follows the command: `count` words. */
+/* Takes the `count` words behind the command. */
 static void operands_take(const struct command *command, char **words, int count,
                           struct command_options *options)
 {
     if (command->takes & TAKES_WORDS) {
-        /* Where the other commands may have it, too. */
+        /* --json may come last, as with the other commands. */
         if (count > 1 && !strcmp(words[count - 1], "--json")) {
             options->json = true;
             count--;

@@ -1,7 +1,7 @@
 /*
- * options.h - gsctl's command line: what a command is and takes, and what was given to it. The
- * program runs one command, in one thread; the one other thread is that of
- * `gsctl metrics --listen`, while the first one waits.
+ * options.h - gsctl's command line: the descriptions of commands and options, and the options given
+ * to a command. The program runs one command, in one thread; the one other thread is that of `gsctl
+ * metrics --listen`, while the first one waits.
  */
 #ifndef GS_GSCTL_BASE_OPTIONS_H
 #define GS_GSCTL_BASE_OPTIONS_H
@@ -13,8 +13,8 @@
 #include "common/setting_text.h"
 #include "gsctl/base/memory.h"
 
-#define WATCH_S  2u    /* seconds between two looks, where nothing else is said */
-#define GRACE_MS 5000u /* for what a session runs when it is ended */
+#define WATCH_S  2u    /* seconds between two samples by default */
+#define GRACE_MS 5000u /* default grace for the running work of a session that is ended */
 
 struct command;
 struct command_options {
@@ -22,12 +22,12 @@ struct command_options {
     bool json;
     bool help;
     uint32_t timeout_s;  /* of quit */
-    uint32_t watch_s;    /* of those that print anew and of top; 0: not given */
+    uint32_t watch_s;    /* of top and of commands that repeat; 0: not given */
     bool yes;            /* of quit: do not ask */
     const char *operand; /* the word after the command; NULL: none */
-    char **words;        /* of mps: its command and that one's arguments, as they were given */
+    char **words;        /* of mps: its command with arguments, as given */
     int word_count;
-    /* Of set and get: whose settings. */
+    /* Of set and get: the target. */
     bool target_given;
     enum ctl_target target;
     uint64_t id;
@@ -35,7 +35,7 @@ struct command_options {
     int32_t device; /* -1: not given */
     struct ctl_settings set;
     uint32_t unset;
-    bool no;    /* of trust and drain: not any more */
+    bool no;    /* of trust and drain: undo it */
     bool force; /* of restart-worker */
     /* Of kill. */
     int32_t pid;                   /* 0: not given */
@@ -48,7 +48,7 @@ struct command_options {
     uint32_t seconds;       /* 0: until a signal */
     const char *tenant[16]; /* each a session, a process or a user */
     uint32_t tenant_count;
-    /* Of completion: the table that was given to options_parse. */
+    /* Of completion: the table passed to options_parse. */
     const struct command *commands;
     size_t command_count;
 };
@@ -61,8 +61,8 @@ struct command {
     const char *details;  /* further text of `gsctl NAME --help` */
     unsigned takes;       /* options that the command accepts: bits of enum command_takes */
     bool operand_needed;
-    /* Checks what options_parse cannot know to be wrong, before a server is looked for. Returns 0
-     * or the exit status. NULL: there is nothing to check. */
+    /* Checks what options_parse cannot check, before a server is asked. Returns 0 or the exit
+     * status. NULL: nothing to check. */
     int (*check)(const struct command_options *options);
 };
 enum command_takes {
@@ -78,14 +78,15 @@ enum command_takes {
     TAKES_WATCH = 512,
     TAKES_TOP = 1024,     /* --user */
     TAKES_SESSION = 2048, /* a session's id as the operand */
-    TAKES_WORDS = 4096,   /* all that follows the command's options, options too, is its own */
+    TAKES_WORDS = 4096,   /* all words and options behind the command's own options are its
+                             arguments */
     TAKES_METRICS = 8192, /* --listen and --textfile */
     TAKES_TRACE = 16384,  /* --output, --svg, --seconds and --tenant */
     TAKES_LOG = 32768,    /* --follow */
     TAKES_DRAIN = 65536,  /* --device and --no */
-    NO_JSON = 1 << 28, /* there is no JSON of what it prints, which is said where --json is given */
-    NO_SERVER = 1 << 29, /* main opens no server's queue for it */
-    TAKES_ALL = 1 << 30  /* of an option: all commands have it */
+    NO_JSON = 1 << 28,    /* it prints no JSON, and --json is refused */
+    NO_SERVER = 1 << 29,  /* main opens no server's queue for it */
+    TAKES_ALL = 1 << 30   /* of an option: all commands accept it */
 };
 
 enum option_kind {
@@ -99,11 +100,12 @@ struct command_option {
     const char *name;
     char letter;        /* 0: none */
     unsigned takes;     /* the commands that have the option */
-    const char *values; /* values_..., by which the completion goes; NULL: anything */
+    const char *values; /* values_..., for the shell's completion; NULL: anything */
     enum option_kind kind;
-    size_t member;     /* of struct command_options; where the value goes */
+    size_t member;     /* offset in struct command_options of the member that gets the value */
     uint32_t min, max; /* of a number */
-    void (*take)(struct command_options *options, const char *value); /* in place of that */
+    void (*take)(struct command_options *options, const char *value); /* takes the value instead
+                                                                         of a member */
 };
 extern const char values_users[], values_settings[];
 /* The options besides the settings (setting_fields). */

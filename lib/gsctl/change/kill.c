@@ -12,7 +12,7 @@
 #include "gsctl/base/options.h"
 #include "gsctl/change/change.h"
 
-#define END_NS 30000000000u /* time for a next worker to start, after the grace */
+#define END_NS 30000000000u /* time after the grace for a next worker to start */
 
 static bool meant(const struct ctl_kill *request, const struct ctl_tenant *t)
 {
@@ -26,7 +26,7 @@ static bool meant(const struct ctl_kill *request, const struct ctl_tenant *t)
     }
 }
 
-/* How many of the sessions that are meant hold something of a device. */
+/* Counts the sessions of the request that still hold something of a device. */
 static gs_status remaining(struct control *control, const struct ctl_kill *request, size_t *left,
                            char message[REQUEST_MESSAGE_MAX])
 {
@@ -41,7 +41,7 @@ static gs_status remaining(struct control *control, const struct ctl_kill *reque
     return status;
 }
 
-/* Says what the end of sessions waits for: kernels, or a worker that does not answer. */
+/* Announces what the end of sessions waits for: kernels, or a worker that does not answer. */
 static void end_announce(struct control *control, struct wait *wait, uint64_t deadline_ns,
                          size_t left, uint32_t grace_ms)
 {

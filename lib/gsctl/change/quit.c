@@ -13,7 +13,7 @@
 #include "gsctl/base/options.h"
 #include "gsctl/change/change.h"
 
-/* Time for the worker to release its device, after the tenants' time is over. */
+/* Time for the worker to release its device after the tenants' time is over. */
 #define END_NS 15000000000u
 
 static size_t users_count(const struct ctl_tenant *tenants, size_t count)
@@ -39,8 +39,8 @@ static bool answer_is_yes(void)
     return tolower(answer) == 'y';
 }
 
-/* Asks where the end of the server would end tenants. A server that cannot be asked for them is
- * told to quit all the same. */
+/* Asks the user for confirmation if the server's end would end tenants. If the server does not
+ * answer with its tenants, it is told to quit without confirmation. */
 static bool end_wanted(struct control *control, uint32_t timeout_s)
 {
     char message[REQUEST_MESSAGE_MAX], time[48] = "at once";
@@ -73,7 +73,8 @@ gs_status server_quit(struct control *control, uint32_t timeout_s, int32_t *pid,
     if (status != GS_OK)
         return status;
     *pid = reply.server_pid;
-    /* The kernel drops the server's lock on the queue when the process ends; no message tells. */
+    /* No message reports the server's end; the kernel drops the server's lock on the queue when the
+     * process ends. */
     while (control_served(control)) {
         if (clock_ns() > tenants_end + END_NS) {
             snprintf(message, REQUEST_MESSAGE_MAX, "the server (pid %d) has not ended",

@@ -1,4 +1,4 @@
-/* restart.c - `gsctl restart-worker`: has another worker take a device over, and waits for it. */
+/* restart.c - `gsctl restart-worker`: replaces a device's worker, and waits for the new one. */
 #include <signal.h>
 #include <stdio.h>
 #include <unistd.h>
@@ -11,8 +11,8 @@
 #include "gsctl/base/options.h"
 #include "gsctl/change/change.h"
 
-/* The server gives up after 45 s: for a standby's context, 10 s for a moment without running
- * kernels, and the takeover. */
+/* The server gives up after 45 s, which include a standby's context, 10 s for a quiet moment, and
+ * the takeover. */
 #define RESTART_NS 60000000000u
 
 static void announce_wait(int sig)
@@ -44,7 +44,7 @@ int command_restart(struct control *control, const struct command_options *optio
     char message[REQUEST_MESSAGE_MAX];
     struct ctl_status_reply now;
     struct ctl_done_reply reply;
-    /* The restart takes its time, so a server that answers nothing is found out beforehand. */
+    /* The restart may take long, so a server that does not answer is found first. */
     gs_status status = status_read(control, &now, message);
 
     if (status != GS_OK)

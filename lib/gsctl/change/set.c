@@ -25,7 +25,7 @@ void change_remark(const char *remark, bool json)
     }
 }
 
-/* As change_ask; *remark receives what the server says of the change that it made. */
+/* Asks for a change as change_ask. `remark` receives the server's remark on the change. */
 static gs_status change_make(struct control *control, struct ctl_header *request, uint16_t op,
                              size_t size, char remark[REQUEST_MESSAGE_MAX])
 {
@@ -52,7 +52,7 @@ int change_ask(struct control *control, struct ctl_header *request, uint16_t op,
     return 0;
 }
 
-/* Reads the row that a change is to; a zero row if there is none. */
+/* Reads the row of a change's target; a zero row if there is none. */
 static gs_status row_of(struct control *control, const struct ctl_set *request, struct ctl_row *row,
                         char message[REQUEST_MESSAGE_MAX])
 {
@@ -78,7 +78,7 @@ static bool has_the_same(const struct ctl_row *a, const struct ctl_row *b)
            a->exclusive == b->exclusive && !memcmp(a->sm_mask, b->sm_mask, sizeof(a->sm_mask));
 }
 
-/* The row of that session. NULL: there is none. */
+/* Returns the row of that session; NULL: there is none. */
 static const struct ctl_row *session_row(const struct rows *rows, uint64_t key)
 {
     for (size_t i = 0; i < rows->count; i++) {
@@ -88,8 +88,8 @@ static const struct ctl_row *session_row(const struct rows *rows, uint64_t key)
     return NULL;
 }
 
-/* Remarks that a setting for all, or for a user, has changed no session: each asks for less, by its
- * program or environment. */
+/* Writes a remark if a setting for all, or for a user, has changed no session, because each asks
+ * for less, by its program or environment. */
 static void sessions_remark(const struct ctl_set *request, const struct rows *before,
                             const struct rows *after, char remark[REQUEST_MESSAGE_MAX])
 {
@@ -112,7 +112,7 @@ static void sessions_remark(const struct ctl_set *request, const struct rows *be
                  same == 1 ? "the one session" : "any session");
 }
 
-/* The same of a setting for one session. */
+/* Writes the same remark for a setting for one session. */
 static void session_remark(const struct ctl_row *before, const struct ctl_row *after,
                            char remark[REQUEST_MESSAGE_MAX])
 {
@@ -142,7 +142,7 @@ gs_status settings_make(struct control *control, struct ctl_set *request,
         free(rows_before.row);
         return status;
     }
-    /* The change is made, whether or not the server can say what came of it. */
+    /* The change is made even if the server does not answer this request about its effect. */
     if (!*remark && row_of(control, request, &after, message) == GS_OK) {
         if (!memcmp(&before.set, &after.set, sizeof(before.set)))
             snprintf(remark, REQUEST_MESSAGE_MAX, "%s",
@@ -158,7 +158,7 @@ gs_status settings_make(struct control *control, struct ctl_set *request,
     return GS_OK;
 }
 
-/* Asks for other settings, says what is to be said of that, and returns the exit status. */
+/* Asks for other settings, prints the remark, and returns the exit status. */
 static int settings_change(struct control *control, struct ctl_set *request, bool json)
 {
     char remark[REQUEST_MESSAGE_MAX];
@@ -204,7 +204,7 @@ int trust_check(const struct command_options *options)
     return 0;
 }
 
-/* The short form of set --user USER --trust. */
+/* Runs `trust`, the short form of set --user USER --trust. */
 int command_trust(struct control *control, const struct command_options *options)
 {
     struct ctl_set request = {.target = CTL_USER,
@@ -230,8 +230,8 @@ int reserve_check(const struct command_options *options)
     return reservation_check(options);
 }
 
-/* The reservation as get prints it: which SMs it has. It is made, whether or not that can be read.
- */
+/* Prints the new reservation and its SMs in the form of `get`. The reservation is made even if this
+ * cannot be read. */
 static void reservation_json(struct control *control, const char *name, const char *remark)
 {
     char message[REQUEST_MESSAGE_MAX];
@@ -302,7 +302,8 @@ int command_provision(struct control *control, const struct command_options *opt
 
 /* ---- Drain ----------------------------------------------------------------------------------- */
 
-/* Counts of devices, [0] that are not drained and [1] that are, and of the tenants on them. */
+/* Numbers of devices that are not drained ([0]) and drained ([1]), and of the tenants on drained
+ * ones. */
 struct drained {
     uint32_t devices[2], tenants;
 };

@@ -1,7 +1,7 @@
 /*
- * metrics.c - `gsctl metrics`: the server's figures for Prometheus and what reads its formats. It
- * is a program beside the server on purpose: the supervisor needs libc only, never blocks, and
- * serves no sockets; its answers to status and ps have the figures.
+ * metrics.c - `gsctl metrics`: the server's metrics for Prometheus and programs that read its
+ * formats. It is a separate program on purpose: the supervisor needs only libc, never blocks, and
+ * serves no sockets. The figures come from its answers to status and ps.
  */
 #include "gsctl/metrics/metrics.h"
 #include "gsctl/ask/ask.h"
@@ -52,8 +52,8 @@ static int file_failed(const char *path, FILE *file)
     return EXIT_ERROR;
 }
 
-/* Replaces the file as a whole: who reads it never sees a part. node_exporter reads *.prom, which
- * the name of the new one does not end with. */
+/* Replaces the file atomically, so that readers never see a part. The temporary file's name does
+ * not end in .prom, so that node_exporter, which reads *.prom, ignores it. */
 static int file_replace(const char *path, const char *text, size_t size)
 {
     char part[4096];
@@ -74,7 +74,8 @@ static int file_replace(const char *path, const char *text, size_t size)
 
 /* ---- The command ----------------------------------------------------------------------------- */
 
-/* What goes on (--watch, --listen) survives its server, and says that it is not up. */
+/* Runs the command. With --watch or --listen it survives the server's end, and then reports that
+ * the server is not up. */
 int command_metrics(struct control *control, const struct command_options *options)
 {
     const enum metrics_form form = options->textfile ? METRICS_PROMETHEUS : METRICS_OPENMETRICS;

@@ -13,13 +13,13 @@ enum metrics_form {
     METRICS_OPENMETRICS, /* OpenMetrics 1.0 */
     METRICS_PROMETHEUS   /* Prometheus's text format 0.0.4, which node_exporter reads */
 };
-/* What a scraper is told of the form, as HTTP's Content-Type. */
+/* Returns HTTP's Content-Type of the form. */
 const char *metrics_content_type(enum metrics_form form);
 
-/* One look at a server. */
+/* One sample of a server. */
 struct metrics_sample {
     const char *instance;
-    bool up; /* the server has answered; else there is nothing but that it has not */
+    bool up; /* the server has answered; else the other members are empty */
     uid_t owner;
     struct ctl_status_reply status;
     struct ctl_tenant *tenants; /* metrics_sample_deinit frees it */
@@ -40,16 +40,16 @@ struct metrics_text {
     size_t size;
 };
 
-/* The labels of the server, of a device or of a session: written once, for every family has them
- * again, and a thousand sessions are a thousand look-ups of users. */
+/* The labels of the server, of devices and of sessions. They are written once and copied for each
+ * family, since a thousand sessions need a thousand look-ups of users. */
 struct metrics_labels {
     struct metrics_both {
-        struct metrics_text labels; /* of every figure: "{a="b",c="d"" */
-        struct metrics_text info;   /* of the info besides: ",e="f"" */
+        struct metrics_text labels; /* labels of every figure: "{a="b",c="d"" */
+        struct metrics_text info;   /* further labels of the info: ",e="f"" */
     } server, device[sizeof(((struct ctl_status_reply *)0)->device) / sizeof(struct ctl_device)];
-    struct metrics_both *session; /* as the sample has them */
+    struct metrics_both *session; /* in the order of the sample's tenants */
 };
-/* Puts a label's value in parts, quoted: it is text from anywhere, also a tenant's. */
+/* Puts a label's value in parts, quoted and escaped, since it may be a tenant's text. */
 void metrics_value_put(const char *value, void (*put)(void *to, const char *part, size_t size),
                        void *to);
 void metrics_labels_init(struct metrics_labels *labels, const struct metrics_sample *sample);
@@ -57,7 +57,7 @@ void metrics_labels_deinit(struct metrics_labels *labels, const struct metrics_s
 
 /* ---- metrics_json.c -------------------------------------------------------------------------- */
 
-/* Prints OpenMetrics's text, which is changed, as JSON. */
+/* Prints OpenMetrics's text as JSON, and changes the text. */
 void metrics_json_print(char *text, const char *instance);
 
 /* ---- metrics_http.c -------------------------------------------------------------------------- */

@@ -30,12 +30,13 @@ int metrics_serve(const char *address, const char *instance)
 
 #include "common/util.h"
 
-#define CONNECTIONS_MAX 16u /* a scraper or two need one each */
+#define CONNECTIONS_MAX 16u /* a scraper needs one */
 #define IDLE_S          10u
 
 /* ---- The address ----------------------------------------------------------------------------- */
 
-/* "PORT", "ADDR:PORT" or "[ADDR]:PORT"; numbers only, so that nothing is looked up. */
+/* Parses "PORT", "ADDR:PORT" or "[ADDR]:PORT". Only numbers are allowed, so that no name is looked
+ * up. */
 static struct addrinfo *address_parse(const char *text)
 {
     const struct addrinfo hints = {.ai_flags = AI_NUMERICHOST | AI_NUMERICSERV | AI_PASSIVE,
@@ -53,7 +54,7 @@ static struct addrinfo *address_parse(const char *text)
         return NULL;
     if (length)
         snprintf(host, sizeof(host), "%.*s", (int)length, text);
-    /* getaddrinfo takes an empty port for any, and of a large one what is left modulo 65536. */
+    /* getaddrinfo would accept an empty port as any port, and a large one modulo 65536. */
     return *port && strtoul(port, NULL, 10) <= 65535 && getaddrinfo(host, port, &hints, &found) == 0
                ? found
                : NULL;
@@ -109,7 +110,7 @@ static enum MHD_Result request_answer(void *context, struct MHD_Connection *conn
 
 /* ---- The server ------------------------------------------------------------------------------ */
 
-/* Says where it serves: with port 0 the kernel has chosen one. */
+/* Prints the address that it serves. With port 0 the kernel has chosen the port. */
 static void address_say(struct MHD_Daemon *daemon, const struct sockaddr *address)
 {
     const union MHD_DaemonInfo *bound = MHD_get_daemon_info(daemon, MHD_DAEMON_INFO_BIND_PORT);
@@ -142,7 +143,7 @@ int metrics_serve(const char *address, const char *instance)
     sigemptyset(&signals);
     sigaddset(&signals, SIGINT);
     sigaddset(&signals, SIGTERM);
-    sigprocmask(SIG_BLOCK, &signals, NULL); /* in the library's thread too */
+    sigprocmask(SIG_BLOCK, &signals, NULL); /* also blocks them in the library's thread */
     errno = 0;
     daemon =
         MHD_start_daemon(flags, 0, NULL, NULL, request_answer, (void *)(uintptr_t)instance,

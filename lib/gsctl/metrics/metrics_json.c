@@ -1,7 +1,7 @@
 /*
  * metrics_json.c - `gsctl metrics --json`: the OpenMetrics text as JSON, with its names: a member
  * "families", each with "name", "type", "unit", "help" and "samples", and each of those with
- * "name", "labels" and "value". Made from the text, so that both say the same.
+ * "name", "labels" and "value". It is made from the text, so that both agree.
  */
 #include <stdio.h>
 #include <string.h>
@@ -34,7 +34,7 @@ static char *value_cut(char **at)
     return value;
 }
 
-/* NAME{LABEL="VALUE",...} FIGURE */
+/* Prints a line NAME{LABEL="VALUE",...} FIGURE. */
 static void sample_print(char *line)
 {
     char *at = line + strcspn(line, "{ ");
@@ -58,7 +58,7 @@ static void sample_print(char *line)
     json_close('}');
 }
 
-/* Where the text is read: within a family, and within its samples. */
+/* The state of the reader: within a family, and within its samples. */
 struct nesting {
     bool family, samples;
 };
@@ -80,7 +80,8 @@ static void family_end(struct nesting *nesting)
     *nesting = (struct nesting){false, false};
 }
 
-/* "# TYPE NAME TEXT", with which a family begins, UNIT and HELP likewise, and "# EOF". */
+/* Handles "# TYPE NAME TEXT", with which a family begins, "# UNIT" and "# HELP" lines, and "#
+ * EOF". */
 static void remark_print(char *line, struct nesting *nesting)
 {
     char *at = line + 2;

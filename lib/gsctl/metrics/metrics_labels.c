@@ -1,7 +1,7 @@
 /*
- * metrics_labels.c - the labels of the figures of `gsctl metrics`: see metrics.h. Those that
+ * metrics_labels.c - the labels of the figures of `gsctl metrics`: see metrics.h. Labels that
  * dcgm-exporter has too (gpu, UUID, pci_bus_id, modelName, Hostname, namespace, pod, container)
- * have its names, so that series of both join.
+ * have the same names, so that series of both can be joined.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -21,7 +21,7 @@
 void metrics_value_put(const char *value, void (*put)(void *to, const char *part, size_t size),
                        void *to)
 {
-    const char *plain = value; /* goes in one part up to what does not */
+    const char *plain = value; /* beginning of the characters that need no escape */
 
     put(to, "\"", 1);
     while (*value) {
@@ -35,7 +35,7 @@ void metrics_value_put(const char *value, void (*put)(void *to, const char *part
         if (instead) {
             put(to, plain, (size_t)(value - plain));
             put(to, instead, strlen(instead));
-            /* A quote and a backslash stand behind their backslash, as themselves. */
+            /* A quote or backslash itself follows its escaping backslash. */
             plain = *instead == '\\' ? value : value + 1;
         }
         value += length ? length : 1;
@@ -84,7 +84,7 @@ static void server_info(FILE *out, const struct metrics_sample *s)
     label(out, ",", "owner", format_user(text, s->owner));
 }
 
-/* The labels that name a device; figures of its sessions have them too. */
+/* Prints the labels that name a device, which figures of its sessions have too. */
 static void device_labels(FILE *out, const struct metrics_sample *s, uint32_t index)
 {
     label_number(out, ",", "gpu", index);
@@ -111,8 +111,8 @@ static void session_labels(FILE *out, const struct ctl_tenant *t)
     label(out, ",", "name", t->name);
 }
 
-/* Whether the server's pids are those of this process: the two may be in different PID namespaces,
- * where a pid means another process. */
+/* Returns whether server and this process are in the same PID namespace, so that a pid means the
+ * same process to both. */
 static bool pids_shared(const struct metrics_sample *s)
 {
     char path[64], name[16] = "";
@@ -127,8 +127,7 @@ static bool pids_shared(const struct metrics_sample *s)
     return !strcmp(name, "gshared\n");
 }
 
-/* What has been found of the process before, for sessions of one process follow each other mostly.
- */
+/* A cache of the last process's pod, since the sessions of a process mostly follow each other. */
 struct pods {
     struct pod_logs logs;
     bool shared;

@@ -2,7 +2,7 @@
  * metrics_text.c - the figures of `gsctl metrics`, from one table, in the two text forms that
  * Prometheus's programs read: see metrics.h.
  *
- * A thousand sessions that have launched are 51,000 lines and 8.5 MB, so a line is put together by
+ * A thousand sessions that have launched make 51,000 lines and 8.5 MB, so lines are assembled by
  * copying.
  */
 #include <inttypes.h>
@@ -22,8 +22,8 @@
 enum type { GAUGE, COUNTER, INFO, HISTOGRAM };
 enum scope { OF_SERVER, OF_DEVICE, OF_SESSION };
 
-/* The figures of a server and of a device: the server's answers, and what is computed from them.
- * A session's are members of struct ctl_tenant. */
+/* The figures of a server and of a device: the server's answers, and values computed from them. A
+ * session's figures are members of struct ctl_tenant. */
 struct server_figures {
     struct ctl_status_reply r;
     uint32_t up;
@@ -35,11 +35,12 @@ struct device_figures {
 
 /* ---- The table ------------------------------------------------------------------------------- */
 
-/* A figure that is several: each has a label more. */
+/* A family of several figures, which differ in one more label. */
 struct several {
     const char *label;
     size_t count;
-    /* The label's value of the figure of that index, and the figure. NULL: there is none. */
+    /* Returns the label's value for the figure of that index, and sets *figure. NULL: there is
+     * none. */
     const char *(*name)(char out[FORMAT_MAX], const void *structure, size_t index,
                         uint64_t *figure);
 };
@@ -127,7 +128,7 @@ static const char *const suffixes[] = {
 static const char *const types[] = {
     [GAUGE] = "gauge", [COUNTER] = "counter", [INFO] = "info", [HISTOGRAM] = "histogram"};
 
-/* The usual ones are there at 0, too: a rate needs the first one. */
+/* Usual refusals are printed at 0 too, since a rate needs a first value. */
 static const char *refusal_name(char out[FORMAT_MAX], const void *structure, size_t index,
                                 uint64_t *figure)
 {
@@ -220,7 +221,8 @@ static void put_seconds(struct output *out, uint64_t ns)
 
 /* ---- Samples --------------------------------------------------------------------------------- */
 
-/* What a sample's line begins with: the name, its suffix and the labels, which are left open. */
+/* Puts the beginning of a sample's line: the name, its suffix and the labels, without the closing
+ * brace. */
 static void line_begin(struct output *out, const struct family *f, const char *suffix,
                        const struct metrics_both *labels)
 {
@@ -229,7 +231,7 @@ static void line_begin(struct output *out, const struct family *f, const char *s
     put(out, labels->labels.text, labels->labels.size);
 }
 
-/* In OpenMetrics's canonical form, which Prometheus's own takes, too. */
+/* Returns a bucket's bound in OpenMetrics's canonical form, which Prometheus accepts too. */
 static const char *bound_text(char out[FORMAT_MAX], uint32_t bucket)
 {
     const uint64_t ns = histogram_bound(bucket);
@@ -240,12 +242,12 @@ static const char *bound_text(char out[FORMAT_MAX], uint32_t bucket)
     return out;
 }
 
-/* Nothing of a histogram that is empty: its 19 lines at 0 are three quarters of what an idle
- * session would have, and all of its series begin together with the first launch. */
+/* Prints a histogram, unless it is empty. The 19 lines at 0 would be three quarters of an idle
+ * session's lines, and all series of a histogram begin together with the first launch. */
 static void histogram_print(struct output *out, const struct family *f, const void *structure,
                             const struct metrics_both *labels)
 {
-    static char les[HISTOGRAM_BUCKETS][FORMAT_MAX + 16]; /* of all histograms */
+    static char les[HISTOGRAM_BUCKETS][FORMAT_MAX + 16]; /* shared by all histograms */
     struct ctl_histogram h;
     uint64_t below = 0;
     char bound[FORMAT_MAX];
@@ -332,7 +334,8 @@ static void sample_print(struct output *out, const struct family *f, const void 
     put(out, "\n", 1);
 }
 
-/* Prometheus's own form has the suffix in the family's name, and no infos and units. */
+/* Prints the head of a family. Prometheus's own form has the suffix in the family's name, and
+ * neither infos nor units. */
 static void family_head(struct output *out, const struct family *f, enum metrics_form form)
 {
     const bool own = form == METRICS_PROMETHEUS;
@@ -351,7 +354,7 @@ static void family_head(struct output *out, const struct family *f, enum metrics
     put(out, text, size > 0 && (size_t)size < sizeof(text) ? (size_t)size : 0);
 }
 
-/* What the families' members are of. */
+/* The structs whose members the families print. */
 struct figures {
     struct server_figures server;
     struct device_figures device[ARRAY_SIZE(((struct ctl_status_reply *)0)->device)];

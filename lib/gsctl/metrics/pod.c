@@ -1,11 +1,11 @@
 /*
- * pod.c - see pod.h. The kubelet names its cgroups so, with its two drivers:
+ * pod.c - see pod.h. The kubelet names its cgroups in these forms, with its two drivers:
  *
  *   /kubepods.slice/kubepods-burstable.slice/kubepods-burstable-podUID.slice/cri-containerd-ID.scope
  *   /kubepods/burstable/podUID/ID
  *
- * where the first writes _ for - in UID. Who owns a cgroup may make others below it, with names of
- * his choice: so the first pod of a path counts, and only of paths that begin as the kubelet's.
+ * The first form has _ for - in UID. The owner of a cgroup may make others below it with any names,
+ * so only the first pod of a path counts, and only in paths that begin like the kubelet's.
  */
 #include "gsctl/metrics/pod.h"
 
@@ -22,7 +22,7 @@
 #define CONTAINER_LENGTH 64u
 #define HEX              "0123456789abcdef"
 
-/* Whether the component, of that length, ends with podUID. */
+/* Returns whether the component, of that length, ends with podUID, and reads the UID. */
 static bool pod_read(const char *component, size_t length, char uid[UID_LENGTH + 1])
 {
     static const char slice[] = ".slice";
@@ -135,7 +135,7 @@ void pod_logs_free(struct pod_logs *logs)
     *logs = (struct pod_logs){.link = NULL};
 }
 
-/* Cuts the next part of POD_NAMESPACE_CONTAINER off; none of the three has a '_'. */
+/* Cuts off the next part of POD_NAMESPACE_CONTAINER. None of the three parts contains a '_'. */
 static bool part_cut(const char **at, char end, char *out, size_t size)
 {
     const size_t length = strcspn(*at, "_");
@@ -148,7 +148,7 @@ static bool part_cut(const char **at, char end, char *out, size_t size)
     return true;
 }
 
-/* POD_NAMESPACE_CONTAINER-ID.log */
+/* Reads a link's name, POD_NAMESPACE_CONTAINER-ID.log. */
 static bool link_read(const char *link, struct pod *pod)
 {
     static const char tail[] = ".log";

@@ -1,5 +1,5 @@
-/* mps.c - `gsctl mps`: takes the commands of nvidia-cuda-mps-control, as arguments or on standard
- * input, a line each, so that scripts go on working: see mps.h. */
+/* mps.c - `gsctl mps`: takes the commands of nvidia-cuda-mps-control, as arguments or as lines of
+ * standard input, so that scripts for MPS keep working: see mps.h. */
 #include "gsctl/mps/mps.h"
 #include "gsctl/ask/ask.h"
 #include "gsctl/ask/server.h"
@@ -165,7 +165,7 @@ int mps_server(const struct mps_call *call, const char *text, struct ctl_status_
 
 /* ---- The commands ---------------------------------------------------------------------------- */
 
-/* MPS's own options have one dash. */
+/* Returns whether an option of gsctl is among the words. MPS's own options have one dash. */
 static bool option_among(char **words, int count)
 {
     for (int i = 0; i < count; i++) {
@@ -175,7 +175,7 @@ static bool option_among(char **words, int count)
     return false;
 }
 
-/* Finds the command that the words are a call of. Returns 0 or the exit status. */
+/* Finds the command that the words call. Returns 0 or the exit status. */
 static int call_find(struct mps_call *call, char **words, int count)
 {
     call->argument = words + 1;
@@ -207,7 +207,7 @@ static int call_run(struct control *control, char **words, int count, bool json)
     return call.command->run(&call);
 }
 
-/* One line; its words are cut out of it. Lines without words do nothing. */
+/* Runs one line, which it cuts into words in place. A line without words does nothing. */
 static int line_run(struct control *control, char *line, bool json)
 {
     char *words[ARGUMENTS_MAX + 1], *next;
@@ -226,8 +226,8 @@ int mps_check(const struct command_options *options)
     return options->word_count ? call_find(&call, options->words, options->word_count) : 0;
 }
 
-/* The worst of the lines' results is the command's, as a line that fails does not keep the next
- * ones from being done; one that loses the server does. */
+/* Runs the command line or the lines of standard input. Returns the worst result of the lines. A
+ * line that fails does not keep the next ones from running, except one that loses the server. */
 int command_mps(struct control *control, const struct command_options *options)
 {
     size_t room = 0;

@@ -2,9 +2,9 @@
  * mps.h - what the files of `gsctl mps` share: mps.c has the table of MPS's commands and reads
  * them, mps_list.c lists, mps_limit.c has the limits, mps_change.c the other changes.
  *
- * MPS's control daemon and its servers are one server here: what MPS calls a server's pid is
- * gshared's, and what is set for a server is set for all its sessions. Where MPS takes a server's
- * pid for a limit, a client's may stand, too.
+ * MPS's control daemon and its servers are one server here: MPS's server pid is gshared's pid, and
+ * a setting for a server is set for all its sessions. Where MPS takes a server's pid for a limit,
+ * gsctl also takes a client's.
  */
 #ifndef GS_GSCTL_MPS_MPS_H
 #define GS_GSCTL_MPS_MPS_H
@@ -25,7 +25,7 @@ struct mps_command {
     const char *name, *arguments, *help;
     int least, most; /* arguments */
     int (*run)(const struct mps_call *call);
-    const struct mps_limit *limit; /* of those that set or get one */
+    const struct mps_limit *limit; /* of commands that set or get a limit */
 };
 
 /* A command and its arguments. */
@@ -37,7 +37,7 @@ struct mps_call {
     bool json;
 };
 
-/* SMs of a chunk, in which MPS's commands for static partitions count. */
+/* The SMs of a chunk, the unit of MPS's commands for static partitions. */
 #define MPS_CHUNK_SMS 8u
 
 /* Each returns the exit status. */
@@ -53,7 +53,7 @@ int mps_server_shutdown(const struct mps_call *call);
 int mps_quit(const struct mps_call *call);
 int mps_client_terminate(const struct mps_call *call);
 int mps_partition(const struct mps_call *call);
-/* Of the default, and of one server or client. */
+/* Commands on the default's limits, and on those of one server or client. */
 int mps_default_set(const struct mps_call *call);
 int mps_default_get(const struct mps_call *call);
 int mps_limit_set(const struct mps_call *call);
@@ -62,7 +62,7 @@ extern const struct mps_limit mps_percentage, mps_memory, mps_priority;
 
 /* ---- mps.c ----------------------------------------------------------------------------------- */
 
-/* Says what is wrong with the call, and returns `result`. */
+/* Prints what is wrong with the call, and returns `result`. */
 int mps_wrong(const struct mps_call *call, int result, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 /* Reads an argument that is a number. */

@@ -91,14 +91,14 @@ int mps_client_terminate(const struct mps_call *call)
         json_number("ended_sessions", count);
         json_close('}');
     } else {
-        printf("0\n"); /* as MPS' daemon says it (bench/results/h200/mps-shapes.txt) */
+        printf("0\n"); /* as MPS's daemon prints it (bench/results/h200/mps-shapes.txt) */
     }
     return 0;
 }
 
 /* ---- Partitions ------------------------------------------------------------------------------ */
 
-/* The first of the names mps1, mps2, ... that no reservation has. */
+/* Chooses the first of the names mps1, mps2, ... that no reservation has. */
 static gs_status name_choose(struct control *control, char name[32],
                              char message[REQUEST_MESSAGE_MAX])
 {
@@ -155,7 +155,8 @@ static int partition_add(const struct mps_call *call)
     return 0;
 }
 
-/* "0/mps1", or the two apart. The name alone decides: no two reservations share one. */
+/* Removes the partition "0/mps1", or "0" and "mps1" as two arguments. Only the name counts, since
+ * names of reservations are unique. */
 static int partition_remove(const struct mps_call *call)
 {
     struct ctl_reserve request = {0};

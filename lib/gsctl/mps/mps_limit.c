@@ -1,7 +1,7 @@
 /*
  * mps_limit.c - the limits of MPS, which are settings here: see mps.h. A limit is set for all
- * sessions (the default, or the server's pid) or for those of one client. It holds for sessions
- * that are there from their next launch on, where MPS's waits for new ones.
+ * sessions (the default, or the server's pid) or for those of one client. It applies to existing
+ * sessions from their next launch on, whereas MPS's applies only to new clients.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -23,11 +23,11 @@ struct mps_limit {
     const char *setting;
     bool of_device; /* an argument names the device */
     bool echoed;    /* MPS prints a value that it has set */
-    /* Reads the value into the request. False: it is no such value. */
+    /* Reads the value into the request. Returns false if it is invalid. */
     bool (*read)(const char *text, struct ctl_set *request);
-    const char *json; /* the name of its member */
-    /* Writes what is in force, of a session, else as the default's row has it; in JSON a figure.
-     * Nothing where there is no limit. */
+    const char *json; /* the name of its JSON member */
+    /* Writes the limit in force for a session, or the default row's; for JSON as a figure. Writes
+     * "" if there is no limit. */
     void (*write)(char out[SETTING_TEXT_MAX], const struct ctl_row *row, uint32_t device_sms,
                   bool json);
 };
@@ -55,7 +55,7 @@ static void percentage_write(char out[SETTING_TEXT_MAX], const struct ctl_row *r
     snprintf(out, SETTING_TEXT_MAX, "%.1f", value);
 }
 
-/* "10G", "900M", and "512MB" of MPS's variable. */
+/* Reads "10G", "900M", or "512MB", the form of MPS's variable. */
 static bool memory_read(const char *text, struct ctl_set *request)
 {
     const struct setting_field *field = setting_find("mem");
@@ -117,7 +117,7 @@ const struct mps_limit
 
 /* ---- Whose ----------------------------------------------------------------------------------- */
 
-/* Whose limit it is: the default's, or that of one client's sessions. */
+/* The target of a limit: the default, or one client's sessions. */
 struct whose {
     struct ctl_status_reply status;
     struct ctl_tenant *sessions; /* the caller frees it, also on failure */
@@ -126,7 +126,7 @@ struct whose {
     const char *value; /* the last argument of set; NULL: get */
 };
 
-/* A client that was terminated is none any more. */
+/* Keeps only the sessions of that client. A client that was terminated does not count. */
 static void sessions_keep(struct whose *whose, size_t count, int32_t pid, bool of_device)
 {
     for (size_t i = 0; i < count; i++) {
@@ -172,7 +172,7 @@ static int whose_read(const struct mps_call *call, bool pid, bool value, struct 
         result = mps_device(call, call->argument[at], &whose->device, &whose->status);
     if (result == 0 && pid)
         result = client_find(call, call->argument[0], whose);
-    /* A session is on one device, so its own limit is of that. */
+    /* A session is on one device, so its own limit is on that device. */
     if (result == 0 && value && limit->of_device && whose->count == 0 &&
         whose->status.device_count > 1)
         return mps_wrong(call, EXIT_ERROR,
@@ -184,7 +184,7 @@ static int whose_read(const struct mps_call *call, bool pid, bool value, struct 
 
 /* ---- Setting and getting --------------------------------------------------------------------- */
 
-/* As MPS: no line where there is no limit. */
+/* Prints the limit; like MPS, prints no line if there is none. */
 static void limit_print(const struct mps_call *call, const struct ctl_row *row, uint32_t device_sms)
 {
     const struct mps_limit *limit = call->command->limit;
@@ -223,7 +223,7 @@ static int row_print(const struct mps_call *call, const struct whose *whose, enu
 
 #define REMARKS_MAX 1024
 
-/* Adds a remark that was not made yet, of another session. */
+/* Adds another session's remark, unless it has been added already. */
 static void remark_add(char remarks[REMARKS_MAX], const char *remark)
 {
     const size_t length = strlen(remarks);
@@ -232,7 +232,7 @@ static void remark_add(char remarks[REMARKS_MAX], const char *remark)
         snprintf(remarks + length, REMARKS_MAX - length, "%s%s", length ? "; " : "", remark);
 }
 
-/* Whether the default lowers sessions to the class best-effort. */
+/* Sets *lowers to whether the default lowers sessions to the class best-effort. */
 static gs_status default_lowers(struct control *control, bool *lowers,
                                 char message[REQUEST_MESSAGE_MAX])
 {
@@ -244,9 +244,9 @@ static gs_status default_lowers(struct control *control, bool *lowers,
     return status;
 }
 
-/* MPS's priority 0 is what a daemon begins with: it lowers nobody, so the class is taken back. It
- * is set to normal, which bars sessions from the class latency, only where the daemon's variable or
- * the policy file would then lower them. */
+/* Sets MPS's priority 0, with which a daemon begins and which lowers no client. The class is unset.
+ * It is set to normal, which bars sessions from the class latency, only if the daemon's variable or
+ * the policy file would lower them otherwise. */
 static gs_status priority_restore(struct control *control, struct ctl_set *normal,
                                   char remark[REQUEST_MESSAGE_MAX])
 {
@@ -269,7 +269,8 @@ static gs_status priority_restore(struct control *control, struct ctl_set *norma
     return status == GS_OK && lowers ? settings_make(control, normal, remark) : status;
 }
 
-/* However many sessions the client has, what is said of them is one remark, and one document. */
+/* Sets a limit for all sessions of the target, and prints one remark, or one document, for all of
+ * them. */
 static int value_set(const struct mps_call *call, const struct whose *whose)
 {
     const struct mps_limit *limit = call->command->limit;

@@ -16,7 +16,7 @@
 #include "gsctl/base/options.h"
 #include "gsctl/mps/mps.h"
 
-/* The status, of the server whose pid is given, if any. */
+/* Reads the server's status. If the argument is given, it must be the server's pid. */
 static int status_of(const struct mps_call *call, int argument, struct ctl_status_reply *reply)
 {
     char message[REQUEST_MESSAGE_MAX];
@@ -28,8 +28,8 @@ static int status_of(const struct mps_call *call, int argument, struct ctl_statu
     return status == GS_OK ? 0 : ask_failed(status, message);
 }
 
-/* The clients and the server's status, as status_of. One that was terminated is none any more,
- * though its process may live. The caller frees *tenants, also on failure. */
+/* Reads the clients, and the server's status as status_of. A client that was terminated does not
+ * count, though its process may live. The caller frees *tenants, also on failure. */
 static int clients_of(const struct mps_call *call, int argument, struct ctl_status_reply *reply,
                       struct ctl_tenant **tenants, size_t *count)
 {
@@ -143,7 +143,7 @@ static const char *shown(const char *text)
     return *text ? text : "-";
 }
 
-/* Bus, device and function, without the domain. */
+/* Returns bus, device and function, without the domain. */
 static const char *pci_short(const char *pci)
 {
     const char *bus = strchr(pci, ':');
@@ -198,7 +198,7 @@ int mps_device_client_list(const struct mps_call *call)
     return result;
 }
 
-/* The number of a process's PID namespace; "-" where this process may not see it. */
+/* Writes the number of a process's PID namespace; "-" if this process may not see it. */
 static const char *pid_namespace(char out[FORMAT_MAX], int32_t pid)
 {
     char path[64], link[64];
@@ -266,7 +266,7 @@ int mps_ps(const struct mps_call *call)
     return result;
 }
 
-/* "0000:65.00.00": so MPS writes domain, bus, device and function. */
+/* Writes domain, bus, device and function in MPS's form, "0000:65.00.00". */
 static const char *pci_dotted(char out[FORMAT_MAX], const char *pci)
 {
     unsigned domain, bus, device, function;
@@ -307,7 +307,8 @@ static void query_json(const struct ctl_status_reply *reply)
     json_close('}');
 }
 
-/* MPS tells the devices of its daemon and of each server. Here both are one. */
+/* Prints the devices. MPS prints those of its daemon and of each server, which are the same
+ * here. */
 int mps_device_query(const struct mps_call *call)
 {
     struct ctl_status_reply reply;

@@ -1,4 +1,4 @@
-/* mps_partitions.c - `lspart` of MPS: the SMs that are set apart: see mps.h. */
+/* mps_partitions.c - `lspart` of MPS, which lists reservations: see mps.h. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,8 +20,8 @@ static bool has_clients(const struct rows *rows, const char *reservation)
     return false;
 }
 
-/* Whether clients are in it, as MPS writes that; "-" where only clients that are not shown may be.
- */
+/* Returns, in MPS's words, whether the reservation has clients; "-" if only clients that are not
+ * shown may be in it. */
 static const char *clients_text(const struct rows *rows, const char *reservation, uint32_t hidden)
 {
     return has_clients(rows, reservation) ? "Yes" : hidden ? "-" : "No";
@@ -55,7 +55,7 @@ static void partitions_print(const struct rows *rows, uint32_t device, const str
     }
 }
 
-/* Only a device's own row tells what is free. */
+/* Prints one partition. Only a device's own row has the number of free SMs. */
 static void partition_json(uint32_t device, const char *name, uint32_t used, uint32_t free)
 {
     json_open(NULL, '{');

@@ -1,8 +1,8 @@
 /*
- * dump.c - `gsctl dump`: the server, its devices, settings and sessions for scripts: a line each,
- * the fields separated by tabs, the first of which says what the line is of. gsctl(1) has the
- * fields. A later version may add lines of other kinds, and fields at the ends of lines; none goes
- * or moves. With --json it is one document.
+ * dump.c - `gsctl dump`: prints the server, its devices, settings and sessions for scripts: one
+ * line each, with fields separated by tabs. The first field is the kind of line; gsctl(1) describes
+ * the others. A later version may add kinds of lines, and fields at the ends of lines, but does not
+ * remove or move any. With --json the output is one document.
  */
 #include <inttypes.h>
 #include <stdarg.h>
@@ -19,8 +19,8 @@
 #include "gsctl/base/options.h"
 #include "gsctl/show/show.h"
 
-/* A field after the line's first one. "-" stands for what there is not; a tenant's name can neither
- * end a field nor a line. */
+/* Prints a field after the line's first one. "-" stands for an empty field. Control characters are
+ * replaced, so that a tenant's name can end neither a field nor a line. */
 __attribute__((format(printf, 1, 2))) static void field(const char *format, ...)
 {
     char text[SM_MASK_TEXT_MAX + 64];
@@ -41,7 +41,7 @@ static void field_number(uint64_t number)
     field("%" PRIu64, number);
 }
 
-/* A pid, or a limit: 0 is none. */
+/* Prints a pid or a limit; "-" if it is 0. */
 static void field_if(uint64_t number)
 {
     if (number)
@@ -103,7 +103,7 @@ static void device_dump(uint32_t index, const struct ctl_device *d)
     putchar('\n');
 }
 
-/* A line for each setting. */
+/* Prints a line for each setting. */
 static void settings_dump(const struct ctl_row *row)
 {
     const bool others = row_target(row) == CTL_USER && row->uid == CTL_OTHERS;
@@ -146,7 +146,8 @@ static void histogram_dump(const struct ctl_histogram *h)
     field_number(histogram_quantile(h->count, 0.99));
 }
 
-/* row: of the session; NULL where it has come or gone between the two answers. */
+/* Prints a session. `row` is the session's; NULL if the session has come or gone between the two
+ * answers. */
 static void session_dump(const struct ctl_tenant *t, const struct ctl_row *row)
 {
     char user[FORMAT_MAX];
@@ -186,7 +187,8 @@ static void session_dump(const struct ctl_tenant *t, const struct ctl_row *row)
     putchar('\n');
 }
 
-/* Both answers are in the order of sessions, so that one pass finds each one's row. */
+/* Prints all sessions. Both answers are in the order of sessions, so one pass finds each session's
+ * row. */
 static void sessions_dump(const struct ctl_tenant *tenants, size_t count, const struct rows *rows)
 {
     size_t at = 0;
@@ -201,7 +203,7 @@ static void sessions_dump(const struct ctl_tenant *tenants, size_t count, const 
     }
 }
 
-/* The documents of status, get and ps in one, from one look. */
+/* Prints the documents of status, get and ps as one. */
 static void json_dump(const struct ctl_status_reply *reply, const struct control *control,
                       const struct rows *rows, const struct ctl_tenant *tenants, size_t count,
                       uint32_t hidden)

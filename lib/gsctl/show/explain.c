@@ -1,4 +1,5 @@
-/* explain.c - `gsctl explain`: for each limit of a session what is in force, and who said what. */
+/* explain.c - `gsctl explain`: prints for each limit of a session the value in force, and the
+ * values of all sources. */
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -14,7 +15,7 @@
 #include "gsctl/show/show.h"
 
 #define VALUE_MAX  96
-#define LINES_MAX  12 /* sources of a limit */
+#define LINES_MAX  12 /* the most sources of a limit */
 #define SOURCE_MAX 48
 #define LIMITS     10
 
@@ -28,14 +29,14 @@ static const char *const set_by[CTL_SOURCES] = {
     [CTL_SOURCE_MPS] = "gshared's CUDA_MPS_ variables",
 };
 
-/* A limit: its value in force, and what each source says. */
+/* A limit: its value in force, and the value of each source. */
 struct limit {
     const char *name;
     char value[VALUE_MAX];
     unsigned count;
     struct {
         char from[SOURCE_MAX], says[VALUE_MAX];
-        bool counts; /* it says just what is in force */
+        bool counts; /* the source's value is the one in force */
     } line[LINES_MAX];
 };
 
@@ -62,9 +63,9 @@ static bool somebody_counts(const struct limit *limit)
     return any;
 }
 
-/* What gsctl and the policy file say of the fields. effect: has the values that are in force.
- * asked_decides: the request, or the default in its place, is in force, so that no source takes
- * anything from it. */
+/* Adds the values that gsctl and the policy file set for the fields. `effect` has the values in
+ * force. asked_decides: the request, or the default in its place, is in force, so no source has
+ * lowered it. */
 static void say_set(struct limit *limit, const struct ctl_explain_reply *r, uint32_t bits,
                     const struct ctl_settings *effect, bool asked_decides)
 {
@@ -96,13 +97,13 @@ static void bytes_value(struct limit *limit, uint64_t bytes, const char *none)
 static const char program[] = "the program", environment[] = "the program's environment",
                   by_default[] = "the default";
 
-/* Who has asked for it, of the program and its variables. */
+/* Returns the source of a request's field: the program or its environment. */
 static const char *asked_by(const struct ctl_explain_reply *r, uint32_t field)
 {
     return r->asked.environment & field ? environment : program;
 }
 
-/* The SMs that a limit leaves, as far as it is one of SMs; else 0. */
+/* Returns the number of SMs that a limit on SMs leaves; 0 for other fields. */
 static uint32_t sms_left(const struct ctl_explain_reply *r, const struct ctl_settings *set,
                          uint32_t bit)
 {
@@ -120,7 +121,7 @@ static uint32_t sms_left(const struct ctl_explain_reply *r, const struct ctl_set
     }
 }
 
-/* The program's request in the form of settings. */
+/* Returns the program's request in the form of settings. */
 static struct ctl_settings request_settings(const struct ctl_explain_reply *r)
 {
     struct ctl_settings set = {.sms = r->asked.sm_count,
@@ -139,7 +140,7 @@ static struct ctl_settings request_settings(const struct ctl_explain_reply *r)
     return set;
 }
 
-/* Whether the source is why the session has its SMs alone, or has them not. */
+/* Returns whether the source is the reason why the session has exclusive SMs, or has none. */
 static bool exclusive_counts(const struct ctl_explain_reply *r, const struct ctl_settings *set,
                              const char *from)
 {
@@ -148,7 +149,7 @@ static bool exclusive_counts(const struct ctl_explain_reply *r, const struct ctl
     return !r->exclusive && r->asked.exclusive;
 }
 
-/* Says what one source sets of the SMs; the fewest that one leaves are marked afterwards. */
+/* Adds one source's settings of SMs. The source that leaves the fewest is marked afterwards. */
 static void say_sms(struct limit *limit, const struct ctl_explain_reply *r,
                     const struct ctl_settings *set, const char *from, uint32_t left[LINES_MAX])
 {
@@ -192,7 +193,8 @@ static void explain_sms(struct limit *limit, const struct ctl_explain_reply *r)
         say(limit, true, by_default, "all");
 }
 
-/* A class or a priority that is set for the session stands in the place of its request. */
+/* Returns whether the session's own settings have the field. A class or priority set for the
+ * session replaces its request. */
 static bool session_sets(const struct ctl_explain_reply *r, uint32_t bit)
 {
     return r->set[CTL_SOURCE_SESSION].fields & bit;
@@ -259,7 +261,7 @@ static void explain_fence(struct limit *limit, const struct ctl_explain_reply *r
     bool trusted =
         (r->set[CTL_SOURCE_USER].fields & CTL_TRUST && r->set[CTL_SOURCE_USER].trust) ||
         (r->set[CTL_SOURCE_USER_FILE].fields & CTL_TRUST && r->set[CTL_SOURCE_USER_FILE].trust);
-    /* What the server does by itself. */
+    /* What the server would do without a request. */
     bool fenced = r->fence_policy == 1 || (r->fence_policy == 0 && r->other && !trusted);
     bool asked = r->fenced > 1 || (r->fenced && !fenced);
 
@@ -268,7 +270,7 @@ static void explain_fence(struct limit *limit, const struct ctl_explain_reply *r
              r->fenced < ARRAY_SIZE(fences) ? fences[r->fenced] : "?");
     if (asked)
         say(limit, true, program, "asked for at its attach");
-    /* With the policy auto it is the user who decides. */
+    /* With the policy auto the user decides. */
     say(limit, !asked && r->fence_policy != 0, "gshared --fence", "%s",
         r->fence_policy < ARRAY_SIZE(policies) ? policies[r->fence_policy] : "?");
     if (r->fence_policy == 0)
@@ -278,17 +280,18 @@ static void explain_fence(struct limit *limit, const struct ctl_explain_reply *r
                       : "another: fenced");
 }
 
-/* No source has it: then the policy file has set it for the session's class. */
+/* Adds the policy file's limit for the session's class, if no other source has set the limit in
+ * force. */
 static void explain_class_limit(struct limit *limit, const struct ctl_explain_reply *r)
 {
     if (r->kernel_limit && !somebody_counts(limit))
         say(limit, true, "policy file", "[class %s] %u ms", class_name(r->cls), r->kernel_limit);
 }
 
-/* Fills in the limits and returns how many there are. */
+/* Fills in the limits and returns their number. */
 static unsigned explain(const struct ctl_explain_reply *r, struct limit limits[LIMITS])
 {
-    /* What is in force, in the form in which sources say it. */
+    /* The values in force, in the form of a source's settings. */
     const struct ctl_settings effect = {.cls = r->cls,
                                         .priority = r->priority,
                                         .weight = r->weight,
@@ -325,7 +328,8 @@ static unsigned explain(const struct ctl_explain_reply *r, struct limit limits[L
 
 /* ---- Printing -------------------------------------------------------------------------------- */
 
-/* What counts comes first, marked; where no source says what is in force, it is the default. */
+/* Prints a limit. The source of the value in force comes first, marked; if there is none, the value
+ * is the default. */
 static void limit_print(const struct limit *limit)
 {
     bool bold = colour_wanted();

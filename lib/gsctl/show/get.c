@@ -13,7 +13,7 @@
 #include "gsctl/base/options.h"
 #include "gsctl/show/show.h"
 
-#define CONTINUED 9 /* columns before what is set, in a line that goes on */
+#define CONTINUED 9 /* columns before the settings in a continued line */
 #define UNFIT     " (does not fit, see the server's log)"
 
 /* ---- Printing -------------------------------------------------------------------------------- */
@@ -25,7 +25,7 @@ static const char *mask_text(char out[SM_MASK_TEXT_MAX], const struct ctl_row *r
     return sm_mask_print(out, SM_MASK_TEXT_MAX, &mask);
 }
 
-/* Prints what is set, from a column on. A terminal's lines end between two settings. */
+/* Prints the settings, from a column on. Lines on a terminal are broken between two settings. */
 static void set_text(const struct ctl_row *row, const char *nothing, int column)
 {
     const int columns = isatty(STDOUT_FILENO) ? (int)columns_wanted() : INT_MAX;
@@ -75,7 +75,7 @@ static void session_text(const struct ctl_row *row)
     set_text(row, "nothing", printf("    set  "));
 }
 
-/* What stands for the settings of a user without a row. */
+/* Returns the text in place of the settings of a user without a row. */
 static const char *no_settings(uint32_t uid)
 {
     const uid_t own = geteuid();
@@ -115,7 +115,7 @@ static void row_text(const struct ctl_row *row)
     case CTL_TENANT:
         session_text(row);
         break;
-    case CTL_SESSIONS_OF: /* in no row */
+    case CTL_SESSIONS_OF: /* no row has this target */
         break;
     }
 }
@@ -140,7 +140,7 @@ static void set_json(const struct ctl_settings *set)
     json_close('}');
 }
 
-/* Prints nothing for a row whose settings all fit. */
+/* Prints the fields that do not fit; nothing if all fit. */
 static void unfit_json(const struct ctl_row *row)
 {
     if (!row->unfit)

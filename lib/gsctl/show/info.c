@@ -1,5 +1,5 @@
-/* info.c - `gsctl info`: the devices, and their SMs as a map: a row for each session and each
- * reservation, a cell for each SM. */
+/* info.c - `gsctl info`: prints the devices, and a map of their SMs with a row for each session and
+ * each reservation, and a cell for each SM. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +17,7 @@
 
 #define LABEL_MAX 64
 
-/* What a cell says of its SM. */
+/* The characters of cells, which show the state of an SM. */
 enum {
     CELL_NONE = '.',
     CELL_GRANTED = '#',
@@ -26,7 +26,7 @@ enum {
     CELL_HEADROOM = 'L'
 };
 
-/* Who has which SMs of one device. */
+/* The SMs of one device by their use. */
 struct map {
     uint32_t sm_count;
     struct sm_mask granted, alone, reserved, headroom, none;
@@ -73,7 +73,7 @@ static const char *cell_colour(char cell)
     }
 }
 
-/* One line of the map, from its first to its last SM. */
+/* One row of the map, from the first to the last SM. */
 struct line {
     char label[LABEL_MAX];
     char cell[SM_MASK_SMS];
@@ -137,7 +137,7 @@ static void line_print(const struct line *line, unsigned label, uint32_t from, u
     puts(colour ? "\033[0m" : "");
 }
 
-/* The number of every tenth SM, above its cell. */
+/* Prints the number of every tenth SM, above its cell. */
 static void numbers_print(unsigned label, uint32_t from, uint32_t to)
 {
     printf("%-*s  ", (int)label, "SM");
@@ -146,7 +146,7 @@ static void numbers_print(unsigned label, uint32_t from, uint32_t to)
     putchar('\n');
 }
 
-/* As many SMs beside each other as the terminal has room for, in tens; the others below. */
+/* Prints the map. A line has as many SMs, in tens, as fit the terminal; the others follow below. */
 static void map_print(const struct rows *rows, uint32_t device, const struct map *map)
 {
     const unsigned columns = columns_wanted();

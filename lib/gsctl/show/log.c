@@ -18,12 +18,13 @@
 #include "gsctl/show/log_json.h"
 #include "gsctl/show/show.h"
 
-#define LINES_BEFORE 10u       /* that -f prints of what is there already, as tail does */
-#define LOOK_NS      100000000 /* between two looks at the file */
+#define LINES_BEFORE 10u       /* existing lines that -f prints first, as tail does */
+#define LOOK_NS      100000000 /* between two reads of the file */
 
 /* ---- A file ---------------------------------------------------------------------------------- */
 
-/* Prints from where the descriptor stands. json: where JSON is wanted. false: that failed. */
+/* Prints the rest of the file from the descriptor's position on. `json`: NULL for plain text.
+ * Returns false on failure. */
 static bool rest_print(int fd, struct log_json *json)
 {
     char bytes[65536];
@@ -38,7 +39,7 @@ static bool rest_print(int fd, struct log_json *json)
     return n == 0 && fflush(stdout) == 0;
 }
 
-/* Goes to the begin of the last lines. */
+/* Seeks to the beginning of the last LINES_BEFORE lines. */
 static void last_lines_seek(int fd)
 {
     off_t at = lseek(fd, 0, SEEK_END);
@@ -50,8 +51,8 @@ static void last_lines_seek(int fd)
     lseek(fd, at, SEEK_SET);
 }
 
-/* Whether the path names another file by now, in which the server writes already: after a rotation
- * it writes into the old one until it has reopened its log. */
+/* Returns whether the path names another file by now, into which the server writes already. After a
+ * rotation the server writes into the old file until it has reopened its log. */
 static bool file_replaced(int fd, const char *path)
 {
     struct stat old, now;
@@ -89,7 +90,7 @@ static int file_print(const char *path, bool follow, struct log_json *json)
             lseek(fd, 0, SEEK_SET);
         if (!file_replaced(fd, path))
             continue;
-        rest_print(fd, json); /* the last of the old one, written before the first of the new one */
+        rest_print(fd, json); /* the end of the old file, which was written before the new one */
         const int next = open(path, O_RDONLY | O_CLOEXEC);
         if (next >= 0) {
             close(fd);
@@ -101,9 +102,9 @@ static int file_print(const char *path, bool follow, struct log_json *json)
 
 /* ---- The journal ----------------------------------------------------------------------------- */
 
-/* The service of the process, from its control group: "--user-unit=NAME" for one of a user's
- * manager. The program's name where it is in none that can be seen: the server is several
- * processes. */
+/* Writes journalctl's match for the process: the service of its control group, as
+ * "--user-unit=NAME" for one of a user's manager. If no service is visible, the program's name,
+ * since the server has several processes. */
 static void journal_match(int32_t pid, char out[256])
 {
     char path[64], line[512] = "";
@@ -123,8 +124,8 @@ static void journal_match(int32_t pid, char out[256])
         snprintf(out, 256, "_COMM=gshared");
 }
 
-/* Becomes journalctl, which prints the lines as they are or, for JSON, one after the other with
- * the whole time. */
+/* Replaces this process by journalctl, which prints the lines as they are or, for JSON, with
+ * complete times. */
 static int journalctl(const char *match, bool follow, bool json)
 {
     const char *words[6] = {"journalctl", match};
@@ -142,7 +143,7 @@ static int journalctl(const char *match, bool follow, bool json)
     return EXIT_ERROR;
 }
 
-/* Reads what journalctl prints. */
+/* Runs journalctl, and prints its lines as JSON. */
 static int journal_json_print(const char *match, bool follow)
 {
     static struct log_json json = {.of_journal = true};

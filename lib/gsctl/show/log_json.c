@@ -13,7 +13,8 @@
 #include "common/util.h"
 #include "gsctl/base/json.h"
 
-/* A word or number under these keys is a name that somebody has chosen, or says who or why. */
+/* Returns whether the key's value is text even if it looks like a number: a chosen name, a person,
+ * or a reason. */
 static bool key_is_text(const char *key)
 {
     static const char *const keys[] = {"name",    "user",        "by",     "for",
@@ -27,7 +28,7 @@ static bool key_is_text(const char *key)
     return false;
 }
 
-/* Digits, with or without a fraction, as JSON writes a number. */
+/* Returns whether the value is a number in JSON's form: digits, with or without a fraction. */
 static bool is_number(const char *value)
 {
     const char *c = value + (*value == '-');
@@ -43,8 +44,8 @@ static bool is_number(const char *value)
     return !*c;
 }
 
-/* Cuts the value at *at off, which a blank or the end ends, and takes quotes and backslashes from
- * it. *at: what follows. *quoted: it stood in quotes. */
+/* Cuts off the value at *at, which ends at a blank or the line's end, and removes its quotes and
+ * backslashes. *at then points behind it. Sets *quoted if the value was quoted. */
 static char *value_cut(char **at, bool *quoted)
 {
     char *value = *at, *to = value, *from = value;
@@ -75,7 +76,8 @@ static void pairs_print(char *at)
         }
         *equals = 0;
         at = equals + 1;
-        /* The value may be moved onto its first quote only: the key before it stays. */
+        /* The unquoted value begins at its first quote at the earliest, so the key before it stays
+         * intact. */
         value = value_cut(&at, &quoted);
         if (!quoted && !key_is_text(key) && is_number(value))
             json_figure(key, value);
@@ -84,8 +86,8 @@ static void pairs_print(char *at)
     }
 }
 
-/* Prints "PROGRAM[PID] " as members and returns what follows; the line itself where it does not
- * begin so. */
+/* Prints "PROGRAM[PID] " as members and returns the rest of the line; the whole line if it does not
+ * begin in that form. */
 static char *program_print(char *line)
 {
     char *open = line + strcspn(line, " ["), *end;
@@ -102,7 +104,7 @@ static char *program_print(char *line)
     return end + 2;
 }
 
-/* "+hh:mm", where journalctl writes "+hhmm". */
+/* Prints the time with "+hh:mm", where journalctl writes "+hhmm". */
 static void time_print(const char *time)
 {
     const size_t length = strlen(time);
@@ -126,12 +128,12 @@ static bool begins_with_time(const char *line)
     return true;
 }
 
-/* Prints one line, which is changed. */
+/* Prints one line, and changes its text. */
 static void log_json_line(char *line, bool of_journal)
 {
     char *blank = strchr(line, ' ');
 
-    /* What journalctl says itself: "-- Boot ... --". */
+    /* Skips journalctl's own lines, such as "-- Boot ... --". */
     if (!*line || (of_journal && !begins_with_time(line)))
         return;
     json_open(NULL, '{');
@@ -140,7 +142,7 @@ static void log_json_line(char *line, bool of_journal)
         time_print(line);
         line = blank + 1;
     }
-    /* Before the line as it was written the journal has "HOST NAME[PID]: ". */
+    /* The journal puts "HOST NAME[PID]: " before the line as it was written. */
     if (of_journal && strstr(line, "]: "))
         line = strstr(line, "]: ") + 3;
     line = program_print(line);

@@ -16,10 +16,10 @@ static const char *const header[] = {
     "GPU",     "LAUNCHES", "LATE", "COPIED", "UP",  "STATE", "FENCED", "STRAYS", "NAME"};
 static const bool right[] = {true, true, false, true, true, false, true,  true, true, true,
                              true, true, true,  true, true, false, false, true, false};
-/* The texts that most sessions have: a column of nothing else is left out. --json prints all. */
+/* The usual text of each column: a column that has no other text is left out. --json prints all. */
 static const char *const dull[] = {NULL, NULL, NULL, "0",  NULL, "normal",   "0",  "1", NULL, NULL,
                                    NULL, NULL, "0",  NULL, NULL, "attached", "no", "0", NULL};
-/* What a narrow terminal does without: COPIED, LIMIT, UP, FENCED, WEIGHT, PRIO, LATE. */
+/* The columns that a narrow terminal leaves out: COPIED, LIMIT, UP, FENCED, WEIGHT, PRIO, LATE. */
 static const unsigned char spare[] = {13, 9, 14, 16, 7, 6, 12};
 #define COLUMNS (sizeof(header) / sizeof(header[0]))
 static_assert(COLUMNS == sizeof(right) / sizeof(right[0]) &&
@@ -131,7 +131,8 @@ int command_ps(struct control *control, const struct command_options *options)
     struct ctl_tenant *all;
     uint32_t hidden;
     size_t count;
-    /* The answer is printed when it is complete: a failing command prints no part of a document. */
+    /* The answer is printed only when it is complete, so that a failing command prints no part of a
+     * document. */
     gs_status status = tenants_read(control, &all, &count, &hidden, message);
 
     if (status != GS_OK) {

@@ -1,4 +1,4 @@
-/* servers.c - `gsctl servers`: which servers run, whose, and on which devices. */
+/* servers.c - `gsctl servers`: lists the running servers, their users and their devices. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -10,7 +10,7 @@
 #include "gsctl/base/json.h"
 #include "gsctl/show/show.h"
 
-/* All servers together have less time than a user would call a hang. */
+/* The time for the answers of all servers together. */
 #define SERVERS_NS 1500000000u
 
 static const char *const header[] = {"SERVER", "PID", "DEV", "STATE", "TENANTS", "UP", "DEVICE"};
@@ -18,7 +18,7 @@ static const bool right[] = {false, true, true, false, true, true, false};
 #define COLUMNS (sizeof(header) / sizeof(header[0]))
 static_assert(COLUMNS == sizeof(right) / sizeof(right[0]), "columns of servers");
 
-/* What one of them says. */
+/* One server's answer. */
 struct answer {
     gs_status status; /* GS_OK: it has answered */
     struct control control;
@@ -58,7 +58,7 @@ static void server_ask(const struct server_found *server, uint64_t deadline_ns,
 static const char *state_text(gs_status status)
 {
     switch (status) {
-    case GS_ERR_NO_SERVER: /* its page is there, and its queue not yet, or no longer */
+    case GS_ERR_NO_SERVER: /* it has its page, but its queue not yet or no longer */
         return "starting or ending";
     case GS_ERR_SERVER_LOST:
         return "ending";

@@ -1,4 +1,5 @@
-/* show.h - the commands that show what the server has, and parts of their JSON documents. */
+/* show.h - the commands that show the server's state, and functions for parts of their JSON
+ * documents. */
 #ifndef GS_GSCTL_SHOW_SHOW_H
 #define GS_GSCTL_SHOW_SHOW_H
 
@@ -15,14 +16,16 @@ int command_explain(struct control *control, const struct command_options *optio
 int command_dump(struct control *control, const struct command_options *options);
 int command_log(struct control *control, const struct command_options *options);
 
-/* The members of status's document, or of an object of its "devices". */
+/* Print the members of status's document, and of an object of its "devices". */
 void status_members_json(const struct ctl_status_reply *reply, const struct control *control);
 void devices_json(const struct ctl_status_reply *reply);
 
-void tenant_members_json(const struct ctl_tenant *tenant); /* of an object of ps's "tenants" */
+void tenant_members_json(const struct ctl_tenant *tenant); /* prints the members of an object of
+                                                              ps's "tenants" */
 
-/* The members "provision" and "rows" of get's document. */
+/* Prints the members "provision" and "rows" of get's document. */
 void rows_members_json(const struct rows *rows);
-void row_members_json(const struct ctl_row *row); /* of an object of its "rows" */
+void row_members_json(const struct ctl_row *row); /* prints the members of an object of its
+                                                     "rows" */
 
 #endif

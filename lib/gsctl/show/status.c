@@ -109,8 +109,8 @@ static void print_text(const struct ctl_status_reply *r, const struct control *c
     }
 }
 
-/* Where the log is, in a word; NULL: the server tells only its owner and root. Others do not ask,
- * for each request that is denied is a warning in the log. */
+/* Returns where the log is, as text; NULL: the server tells only its owner and root. Other users do
+ * not ask, since each denied request is a warning in the log. */
 static const char *log_text(struct control *control, struct ctl_log_reply *reply)
 {
     char message[REQUEST_MESSAGE_MAX];

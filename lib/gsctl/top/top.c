@@ -52,7 +52,7 @@ static volatile sig_atomic_t stopped; /* the signal that came; 0: none */
 
 #define HELP "q quit  k end session  u user  sort: " TOP_SORTS "  r reverse  arrows select"
 
-/* One line of the table; row NULL: the titles. */
+/* Draws one line of the table; row NULL: the titles. */
 static void line_draw(int y, const struct top_row *row)
 {
     int x = 0;
@@ -84,7 +84,7 @@ static size_t selected_row(const struct top *top)
     return 0;
 }
 
-/* A line that ends where the terminal does. */
+/* Draws a line, cut at the terminal's width. */
 __attribute__((format(printf, 2, 3))) static void text_draw(int y, const char *format, ...)
 {
     char text[256];
@@ -96,7 +96,7 @@ __attribute__((format(printf, 2, 3))) static void text_draw(int y, const char *f
     mvaddnstr(y, 0, text, COLS);
 }
 
-/* The selected session, where the table has no room for its pid and the whole of its name. */
+/* Writes the selected session's pid and whole name, for which the table may have no room. */
 static void selected_text(char out[96], const struct top *top)
 {
     const struct ctl_tenant *t = &top->sample.row[selected_row(top)].t;
@@ -127,7 +127,7 @@ static int head_draw(const struct top *top)
         more[0] = 0;
         if (r->device[i].faults)
             snprintf(more, sizeof(more), "  lost workers: %u", r->device[i].faults);
-        /* The name comes last: it is what a narrow terminal may cut. */
+        /* The name comes last, since a narrow terminal may cut it. */
         text_draw(y++, "device %u  %s%s  %u SMs  %s of %s  %s", i,
                   device_state_name(r->device[i].state), more, r->device[i].sm_count,
                   size_rounded(used, r->device[i].memory_used),
@@ -181,13 +181,13 @@ static void signals_take(sigset_t *former)
     sigprocmask(SIG_BLOCK, &blocked, former);
 }
 
-/* The next key; ERR: none came in time, or a signal. */
+/* Returns the next key; ERR: none came in time, or a signal came. */
 static int key_wait(uint64_t deadline, const sigset_t *unblocked)
 {
     struct pollfd keys = {.fd = STDIN_FILENO, .events = POLLIN};
     uint64_t now = clock_ns(), left = deadline > now ? deadline - now : 0;
     struct timespec t = {(time_t)(left / 1000000000u), (long)(left % 1000000000u)};
-    int key = getch(); /* what ncurses has read already */
+    int key = getch(); /* a key that ncurses has read already */
 
     if (key != ERR || stopped)
         return key;
@@ -196,7 +196,7 @@ static int key_wait(uint64_t deadline, const sigset_t *unblocked)
     return stopped ? ERR : getch();
 }
 
-/* Asks on the last line. false: the answer was left with Escape or ended by a signal. */
+/* Asks on the last line. Returns false if the user pressed Escape or a signal came. */
 static bool ask(const struct top *top, const sigset_t *unblocked, const char *question,
                 char *answer, size_t size)
 {
@@ -268,7 +268,7 @@ static void select_move(struct top *top, int by)
         top->selected = top->sample.row[by < 0 ? at - 1 : at + 1].t.session_id;
 }
 
-/* Does what the key says. true: the tenants are to be asked for at once. */
+/* Handles a key. Returns true if the tenants must be read again at once. */
 static bool key_do(struct top *top, int key, const sigset_t *unblocked)
 {
     const char *sort = key > 0 && key < 127 && isalpha(key) ? strchr(TOP_SORTS, key) : NULL;

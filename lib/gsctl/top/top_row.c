@@ -22,7 +22,7 @@ static double rate(uint64_t now, uint64_t before, uint64_t ns)
     return now > before && ns ? (double)(now - before) * 1e9 / (double)ns : 0;
 }
 
-/* What has been counted since. before NULL: ever. */
+/* Returns the counts since `before`; NULL: all counts. */
 static struct ctl_histogram histogram_since(const struct ctl_histogram *now,
                                             const struct ctl_histogram *before)
 {
@@ -93,7 +93,7 @@ static double sort_value(const struct top_row *row)
     case TOP_STRAYS:
         return (double)row->t.strays;
     default:
-        return -(double)row->t.session_id; /* the first on top */
+        return -(double)row->t.session_id; /* the oldest session on top */
     }
 }
 
@@ -226,9 +226,9 @@ static void name_text(char out[FORMAT_MAX], const struct top_row *row)
     snprintf(out, FORMAT_MAX, "%s", row->t.name);
 }
 
-/* 80 columns have room for what a tenant does and suffers, and 6 letters of its name; pid and
- * bytes, which ps shows, give way; the first line has the pid and the whole name of the session
- * that is selected. 100 leave 17 for the name, 120 leave 20, 170 leave 19. */
+/* A terminal of 80 columns has room for a tenant's activity and waits, and 6 letters of its name,
+ * but not for pid and bytes, which ps shows. The first line has the pid and the whole name of the
+ * selected session. 100 columns leave 17 letters for the name, 120 leave 20, 170 leave 19. */
 const struct top_column top_columns[] = {
     {"SESSION", 7, 0, session_text},   {"PID", 7, TOP_PIDS_FROM, pid_text},
     {"USER", -8, 0, user_text},        {"SMS", 4, 0, sms_text},

@@ -1,4 +1,5 @@
-/* top_sample.c - what `gsctl top` shows, from the server, and as JSON: see top.h. */
+/* top_sample.c - reads the samples of `gsctl top` from the server, and prints them as JSON: see
+ * top.h. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
@@ -14,7 +15,7 @@
 #include "gsctl/show/show.h"
 #include "gsctl/top/top.h"
 
-#define SPAN_S 1u /* of a sample's rates, where --watch says nothing else */
+#define SPAN_S 1u /* time span of a sample's rates without --watch */
 
 struct top_sample top_sample_of(struct control *control, const struct command_options *options)
 {
@@ -77,7 +78,7 @@ static void decimal_json(const char *name, double number)
     json_figure(name, digits);
 }
 
-/* The members of ps's tenants, and top's own columns under the names that those would have. */
+/* Prints the members of ps's tenants, and top's own columns. */
 static void row_json(const struct top_row *row)
 {
     json_open(NULL, '{');

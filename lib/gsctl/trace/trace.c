@@ -1,4 +1,4 @@
-/* trace.c - `gsctl trace`: what tenants submit and what devices do, as a file; see trace.h. */
+/* trace.c - `gsctl trace`: writes what tenants submit and devices do to a file; see trace.h. */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -27,7 +27,7 @@ static void signals_take(void)
     sigaction(SIGTERM, &action, NULL);
 }
 
-/* Has standard output go into the file. */
+/* Redirects standard output to the file. */
 static bool output_open(const char *path)
 {
     if (!path || !strcmp(path, "-"))
@@ -40,7 +40,8 @@ static bool output_open(const char *path)
     return true;
 }
 
-/* NULL, where a picture is wanted: it cannot be written, which is said. */
+/* Opens the picture's file. Returns NULL without a path, or, with a message, if the file cannot be
+ * written. */
 static FILE *picture_open(const char *path)
 {
     FILE *picture = path ? fopen(path, "we") : NULL;
@@ -50,7 +51,7 @@ static FILE *picture_open(const char *path)
     return picture;
 }
 
-/* Returns the exit status. */
+/* Writes the picture. Returns the exit status. */
 static int picture_print(const struct trace_model *model, FILE *picture, const char *path)
 {
     trace_svg_print(model, picture);

@@ -16,7 +16,7 @@
 #define SUBMISSIONS 1u          /* the track of a tenant; its streams follow */
 #define STREAM      10u
 
-/* Begins an event at that time; the caller adds what is its own, and closes it. */
+/* Begins an event at that time. The caller adds the event's own members, and closes it. */
 static void event_open(const struct trace_model *m, const char *phase, const char *name,
                        uint64_t pid, uint32_t tid, uint64_t ns)
 {
@@ -33,7 +33,8 @@ static void duration(uint64_t begin_ns, uint64_t end_ns)
     json_micros("dur", end_ns > begin_ns ? end_ns - begin_ns : 0);
 }
 
-/* what: "process_name", "thread_name"; or, with a number, "process_sort_index". */
+/* Prints metadata. `what` is "process_name" or "thread_name", or, with a number,
+ * "process_sort_index". */
 static void metadata(const char *what, uint64_t pid, uint32_t tid, const char *name, uint64_t sort)
 {
     json_open(NULL, '{');
@@ -130,7 +131,8 @@ static void call_print(const struct trace_model *m, const struct trace_record *r
     json_close('}');
 }
 
-/* pid, tid: where; "p": the instant goes through the process, "g": through all. */
+/* Prints an instant of the process `pid`. Scope "p": the instant is of the process, "g": of all
+ * processes. */
 static void instant_print(const struct trace_model *m, const char *name, const char *scope,
                           uint64_t pid, const struct trace_event *e)
 {

@@ -1,9 +1,9 @@
 /*
  * trace_model.c - makes tenants and spans of a trace's events; see trace.h.
  *
- * A span is what one fence of a stream tells the end of. Each TRACE_ISSUED names the fence that
- * comes next, so it is part of the span that the TRACE_ENDED of that fence ends. A fence's number
- * comes again after 2^24 others, when its span has long ended.
+ * A span is the work whose end one fence of a stream shows. Each TRACE_ISSUED names the next fence,
+ * so it is part of the span that the TRACE_ENDED of that fence ends. A fence's number is reused
+ * after 2^24 others, when its span has long ended.
  */
 #include <ctype.h>
 #include <stdio.h>
@@ -17,11 +17,11 @@
 #include "gsctl/base/memory.h"
 #include "gsctl/trace/trace.h"
 
-/* While the model is made: the spans that have not ended, of each tenant and stream. */
+/* The spans of a tenant's stream that have not ended, while the model is made. */
 struct open_spans {
     uint32_t *span;
     uint32_t count, room;
-    uint64_t end_ns; /* of the last that has ended: a stream's work is one after the other */
+    uint64_t end_ns; /* end of the last span that has ended; the spans of a stream do not overlap */
 };
 struct making {
     struct trace_model *model;
@@ -35,7 +35,8 @@ struct making {
 
 static struct trace_tenant *tenant_find(const struct trace_model *model, uint64_t session)
 {
-    /* Sessions come and go in the order of their numbers: the one in question is a late one. */
+    /* The search begins at the end, since sessions begin in the order of their ids, and events are
+     * mostly of late ones. */
     for (size_t i = model->tenant_count; i > 0; i--) {
         if (model->tenant[i - 1].session == session)
             return &model->tenant[i - 1];
@@ -190,7 +191,7 @@ static void issued_add(struct making *m, const struct trace_record *r)
     tenant->streams |= UINT64_C(1) << span->stream;
 }
 
-/* What was issued before the trace began has no span, and is not drawn. */
+/* Ends a span. Work issued before the trace began has no span, and is not drawn. */
 static void ended_add(struct making *m, const struct trace_record *r)
 {
     struct trace_tenant *tenant = tenant_get(m, r);
@@ -203,13 +204,13 @@ static void ended_add(struct making *m, const struct trace_record *r)
         struct trace_span *span = &m->model->span[open->span[i]];
         if (span->fence != e->u.work.fence)
             continue;
-        /* Between the two ends, the worker may have corrected how the clocks relate. */
+        /* The worker may have corrected the relation of the clocks since the previous end. */
         span->begin_ns = e->begin_ns > open->end_ns ? e->begin_ns : open->end_ns;
         span->end_ns = e->end_ns > span->begin_ns ? e->end_ns : span->begin_ns;
         open->end_ns = span->end_ns;
         span->charged_ns = e->amount;
         span->ended = true;
-        /* A stream's spans end in their order: the ends of those before it were lost. */
+        /* A stream's spans end in order, so the end events of earlier spans were lost. */
         for (uint32_t k = 0; k < i; k++)
             m->model->span[open->span[k]].end_ns = m->model->span[open->span[k]].begin_ns;
         open->count -= i + 1;
@@ -218,8 +219,8 @@ static void ended_add(struct making *m, const struct trace_record *r)
     }
 }
 
-/* What has not ended is drawn to the next span that was issued, and the last one to the end of its
- * session, of its worker, or of the trace. */
+/* Ends the unfinished spans of a stream: each at the next one's issue, and the last at the end of
+ * its session, of its worker, or of the trace. */
 static void stream_abandon(struct making *m, struct open_spans *open, uint64_t end_ns)
 {
     struct trace_span *before = NULL;
@@ -253,7 +254,8 @@ static void detached_add(struct making *m, const struct trace_record *r)
     tenant_abandon(m, (size_t)(tenant - m->model->tenant), tenant->to_ns);
 }
 
-/* The next worker counts fences anew. */
+/* Ends the unfinished spans of a device whose worker is lost, since the next worker counts fences
+ * anew. */
 static void lost_add(struct making *m, const struct trace_record *r)
 {
     for (size_t i = 0; i < m->model->tenant_count; i++) {
@@ -281,7 +283,7 @@ static int order_compare(const void *a, const void *b)
 
     if (x->event.at_ns != y->event.at_ns)
         return x->event.at_ns < y->event.at_ns ? -1 : 1;
-    return x < y ? -1 : x > y; /* of one ring: as they were written */
+    return x < y ? -1 : x > y; /* records of one ring are in the order of writing */
 }
 
 static void record_add(struct making *m, const struct trace_record *r)

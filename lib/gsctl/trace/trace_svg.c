@@ -1,8 +1,8 @@
 /*
  * trace_svg.c - a trace as a picture for a report; see trace.h. A row for each stream of each
  * tenant over one axis of time: a bar is a span on the device, and as high as its part of the
- * device's SMs. Spans that are narrower than a point or two are not drawn each: their row's bins
- * say how much of that time they took, by how dark they are.
+ * device's SMs. Spans narrower than a point or two are not drawn one by one: the shade of their
+ * row's bins shows how much of the time they took.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -24,25 +24,25 @@
 #define TOP          68.0
 #define NARROW       2.5 /* narrower spans go into bins */
 #define BIN_WIDE     0.5
-#define NAME_LETTERS 25u /* of a tenant */
+#define NAME_LETTERS 25u /* letters of a tenant's name */
 #define BINS         ((size_t)(PLOT_WIDE / BIN_WIDE))
-#define SHADES       8   /* of a bin */
+#define SHADES       8   /* shades of a bin */
 #define GLYPH        5.6 /* the width of a letter of a bar's name, at least */
-#define UNFINISHED   0.5 /* how opaque a span is that had not ended */
+#define UNFINISHED   0.5 /* opacity of a span that had not ended */
 
 struct picture {
     FILE *out;
     const struct trace_model *m;
-    uint64_t begin_ns, end_ns; /* of the axis */
-    double bottom;             /* of the rows */
+    uint64_t begin_ns, end_ns; /* the axis's range */
+    double bottom;             /* the bottom of the rows */
 };
 
-/* A row's narrow spans. */
+/* A bin of a row's narrow spans. */
 struct bin {
-    double taken, high; /* of the bin's time: 0 to 1; the sum of taken times height */
+    double taken, high; /* part of the bin's time in use, 0 to 1; the sum of that times height */
 };
 
-/* Okabe and Ito's colours, which colour-blind people tell apart; without yellow and black. */
+/* Okabe and Ito's colours, which colour-blind people can distinguish, without yellow and black. */
 static const char *const colours[] = {"#0072b2", "#d55e00", "#009e73",
                                       "#cc79a7", "#56b4e9", "#e69f00"};
 
@@ -81,7 +81,7 @@ static double x_of(const struct picture *p, uint64_t ns)
     return PLOT_LEFT + PLOT_WIDE * (double)(ns - p->begin_ns) / (double)(p->end_ns - p->begin_ns);
 }
 
-/* A bar of this part of the row's height, which stands on the row's floor. */
+/* Draws a bar on the row's floor; `high` is its part of the row's height. */
 static void bar(const struct picture *p, double x, double wide, double floor, double high,
                 const char *colour, double opacity)
 {
@@ -106,7 +106,7 @@ static void time_print(char out[FORMAT_MAX], uint64_t ns, uint64_t step)
     snprintf(out, FORMAT_MAX, "%" PRIu64 " %s", ns / units[u].ns, units[u].name);
 }
 
-/* 1, 2 or 5 times a power of ten, for five to twelve ticks. */
+/* Returns 1, 2 or 5 times a power of ten, for five to twelve ticks. */
 static uint64_t axis_step(uint64_t all)
 {
     static const uint64_t factors[] = {1, 2, 5};
@@ -141,7 +141,7 @@ static bool transfers_alone(const struct trace_span *span)
     return span->launches + span->graphs == 0;
 }
 
-/* Kernels are as high as their part of the device's SMs, copies are a third. */
+/* Returns a span's height: of kernels their part of the device's SMs, of copies a third. */
 static double span_high(const struct picture *p, const struct trace_span *span)
 {
     const uint32_t all = p->m->log->status.device[p->m->tenant[span->tenant].device].sm_count;
@@ -171,7 +171,7 @@ static int bin_shade(const struct bin *bin)
     return bin->taken > 0 ? 1 + (int)(taken * (SHADES - 1) + 0.5) : 0;
 }
 
-/* Bins beside each other of one shade are one bar. */
+/* Draws the bins. Adjacent bins of the same shade are one bar. */
 static void bins_print(const struct picture *p, const struct bin *bins, double floor,
                        const char *colour)
 {
@@ -231,8 +231,8 @@ static void row_print(const struct picture *p, uint32_t tenant, uint32_t stream,
     free(bins);
 }
 
-/* How much of the time the tenant has something on the device, of all its streams, which may run at
- * once, at most all. */
+/* Returns the part of the time in which the tenant has work on the device. Its streams' times are
+ * added, up to 1 in all. */
 static double busy_part(const struct picture *p, uint32_t tenant)
 {
     double busy = 0;
@@ -289,7 +289,7 @@ static void rows_print(const struct picture *p)
 
 /* ---- What concerns all rows ------------------------------------------------------------------ */
 
-/* Returns whether there was a takeover. */
+/* Draws the lost workers and takeovers. Returns whether there was a takeover. */
 static bool losses_print(const struct picture *p)
 {
     bool any = false;
@@ -377,8 +377,8 @@ static void title_print(const struct picture *p)
     label(p, 8, 38, "small", text);
 }
 
-/* The axis begins with the first span, and ends with the last, or the takeover behind it: a trace
- * is begun before the work and ended after it by hand. */
+/* Sets the axis's range: from the first span to the last, or to the takeover behind it. A user
+ * begins a trace before the work and ends it after. */
 static void axis_find(struct picture *p)
 {
     p->begin_ns = UINT64_MAX;

@@ -14,9 +14,9 @@
 #include "gsctl/trace/trace.h"
 
 #define KEEP_NS     500000000u  /* between two renewals of the traces */
-#define WRITES_NS   1000000000u /* a worker that writes says so in that time */
-#define LOOK_NS     2000000     /* between two looks at rings that were empty */
-/* Records that are kept: as JSON some 400 MB, about as much as a browser opens. */
+#define WRITES_NS   1000000000u /* the time in which a worker that writes events says so */
+#define LOOK_NS     2000000     /* between two reads of rings that were empty */
+/* The most records kept: some 400 MB of JSON, about as much as a browser can open. */
 #define RECORDS_MAX 2000000u
 
 static gs_status trace_ask(struct control *control, uint32_t device, enum ctl_trace_action action,
@@ -33,7 +33,8 @@ static gs_status trace_ask(struct control *control, uint32_t device, enum ctl_tr
     return status;
 }
 
-/* The server may be another user's, whom root need not believe. */
+/* Maps a trace segment, and checks it, since the server may be another user's, whom root need not
+ * trust. */
 static gs_status segment_map(struct trace_source *source, char message[REQUEST_MESSAGE_MAX])
 {
     struct shmid_ds ds;
@@ -84,7 +85,7 @@ static struct trace_record *record_add(struct trace_log *log)
     return &log->record[log->count++];
 }
 
-/* Takes what the device's rings have. false: they were empty. */
+/* Takes all events of the device's rings. Returns false if the rings were empty. */
 static bool source_take(struct trace_log *log, uint32_t device)
 {
     struct trace_source *source = &log->source[device];

@@ -39,7 +39,7 @@ static void announcements_fire(struct timer *timer)
     while (a->count && now - a->entry[a->first].seen_ns >= ANNOUNCEMENT_NS) {
         uint64_t token = announcement_pop(a);
 
-        /* The queue of a client that lives is looked at once more, a second later. */
+        /* The queue of a living client is checked again a second later. */
         if (token && orphan_remove(a, token) == ORPHAN_HELD)
             announcement_add(a, token);
     }
@@ -61,7 +61,7 @@ void announcement_add(struct announcements *a, uint64_t token)
         timer_set(a->loop, &a->timer, now + ANNOUNCEMENT_NS, announcements_fire);
 }
 
-/* The search begins with the newest: the one that is asked for is mostly among the last. */
+/* The search begins with the newest announcement, since the wanted one is mostly among the last. */
 void announcement_done(struct announcements *a, uint64_t token)
 {
     for (uint32_t i = a->count; i-- > 0;) {

@@ -24,8 +24,8 @@ struct announcements {
     } entry[ANNOUNCEMENTS_MAX];
 };
 
-/* All zero, or those of a former supervisor, which go on. The instance's name is the caller's to
- * keep. */
+/* Initialises announcements that are all zero, or continues those of a former supervisor. The
+ * caller keeps the instance's name valid. */
 void announcements_init(struct announcements *announcements, struct loop *loop,
                         const char *instance);
 /* Removes the queues that are still announced. Harmless on zeroed announcements. */

@@ -11,8 +11,8 @@
 
 #include "common/util.h"
 
-/* The keeper, which waits for nothing else, has told by then. Meanwhile the event loop comes again
- * and again, since the pidfd is readable. */
+/* The time in which the keeper, which waits for nothing else, notes a status. Meanwhile the event
+ * loop calls again and again, since the pidfd stays readable. */
 #define TOLD_NS 100000000u
 
 /* ---- Descriptors ----------------------------------------------------------------------------- */
@@ -69,7 +69,7 @@ void child_signal(const struct child *child, int signal)
     syscall(SYS_pidfd_send_signal, child->process.fd, signal, NULL, 0);
 }
 
-/* A pidfd is readable once its process has ended. */
+/* Returns whether the pidfd is readable, which it is once the process has ended. */
 static bool is_readable(const struct child *child, int timeout_ms)
 {
     struct pollfd process = {child->process.fd, POLLIN, 0};
@@ -89,7 +89,8 @@ int child_status(const siginfo_t *info)
     }
 }
 
-/* How an orphan has ended. False: it has not, or the keeper is about to tell. */
+/* Sets *status to how an orphan has ended. Returns false if it has not, or if the keeper is about
+ * to note it. */
 static bool orphan_ended(struct child *child, struct orphans *orphans, int *status)
 {
     const uint64_t now = clock_ns();

@@ -1,8 +1,9 @@
-/* descriptors.h - the descriptors that this process has open. */
+/* descriptors.h - visits the descriptors that this process has open. */
 #ifndef GS_SERVER_DESCRIPTORS_H
 #define GS_SERVER_DESCRIPTORS_H
 
-/* Calls visit for each but the three standard ones, with `with`; visit may close it. */
+/* Calls visit(fd, with) for each except the three standard ones. `visit` may close the
+ * descriptor. */
 void descriptors_visit(void (*visit)(int fd, const void *with), const void *with);
 
 #endif

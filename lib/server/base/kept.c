@@ -49,7 +49,7 @@ void kept_piece_lent(int fd, const struct vault_loan *loan)
 
     if (!kept)
         return;
-    /* While there is no number the rest says nothing: this process may be killed at any
+    /* While the number is 0 the other members do not count, since this process may be killed at any
      * instruction. */
     kept->loan.number = 0;
     atomic_signal_fence(memory_order_seq_cst);

@@ -22,15 +22,16 @@
 /* The file system of queues has this number; no installed header has it. */
 #define MQUEUE_MAGIC 0x19800202
 
-/* A killed server's process may still be in the kernel's hands. */
+/* The kernel may still be ending a killed server's process. */
 #define TAKE_TRIES   100
 #define TAKE_WAIT_NS 5000000
-/* Root removes what another user has put in the way; that user may be quick to do it again. */
+/* Root removes a queue that another user has put in the way; that user may quickly make it
+ * again. */
 #define REMOVE_TRIES 1000
 
 /* ---- The lock -------------------------------------------------------------------------------- */
 
-/* Whether the queue is still the one of that name: another server may have removed it before we
+/* Returns whether the queue still has that name. Another server may have removed it before this one
  * locked it. */
 static bool queue_current(mqd_t queue, const char *name)
 {
@@ -46,8 +47,8 @@ static bool queue_current(mqd_t queue, const char *name)
     return current;
 }
 
-/* Takes the lock, or the queue out of the way that another user has put there. *queue is set and 0
- * returned when it is ours; -EAGAIN: once more; -EBUSY: another server has the lock. */
+/* Takes the lock, or removes a queue of another user that is in the way. Returns 0, with *queue
+ * set, if this process has the lock; -EAGAIN: try again; -EBUSY: another server has it. */
 static int lock_try(const char *name, mqd_t *queue)
 {
     struct mq_attr attr = {.mq_maxmsg = 1, .mq_msgsize = 1};
@@ -88,7 +89,7 @@ int control_lock_take(const char *name, mqd_t *queue)
 
 /* ---- The control queue ----------------------------------------------------------------------- */
 
-/* Nobody else can open the queue before its lock is held and its mode is set. */
+/* Locks the queue and sets its mode. Until then no other user can open it. */
 static int control_prepare(mqd_t queue, mode_t mode)
 {
     struct flock lock = {.l_type = F_RDLCK, .l_whence = SEEK_SET};
@@ -145,7 +146,8 @@ static void reply_queues_remove(const char *instance)
     closedir(dir);
 }
 
-/* A server or a worker can be killed between making a segment and marking it for removal. */
+/* Segments are left behind by servers or workers that were killed between making and marking
+ * them. */
 void leftover_segments_remove(void)
 {
     struct shm_info info;

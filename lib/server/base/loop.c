@@ -92,7 +92,8 @@ static struct timer *timer_first(const struct loop *loop)
     return first;
 }
 
-/* The list may change under a callback, so each round looks at it anew. */
+/* Fires the due timers. A callback may change the list, so each iteration searches it from the
+ * start. */
 static void clock_ready(struct watch *watch, uint32_t events)
 {
     struct loop *loop = container_of(watch, struct loop, clock);
@@ -155,7 +156,7 @@ void loop_expected(struct loop *loop)
         loop->expected--;
 }
 
-/* Returns how long epoll_wait may sleep, in its terms. */
+/* Returns the timeout for epoll_wait. */
 static int loop_patience(struct loop *loop)
 {
     if (!loop->expected)
@@ -166,7 +167,8 @@ static int loop_patience(struct loop *loop)
     return loop->expected && !yields_late(now) ? 0 : -1;
 }
 
-/* One event a round: a callback may end an object whose own event would be next in a batch. */
+/* Handles one event per round, since a callback may end an object whose event would be next in a
+ * batch. */
 int loop_round(struct loop *loop)
 {
     for (;;) {
@@ -181,6 +183,6 @@ int loop_round(struct loop *loop)
             return 0;
         }
         if (n == 0)
-            yield_timed(); /* awake for what is expected */
+            yield_timed(); /* stays awake for expected events */
     }
 }

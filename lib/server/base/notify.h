@@ -1,8 +1,8 @@
-/* notify.h - telling systemd (or whoever set NOTIFY_SOCKET) how the server is. */
+/* notify.h - tells systemd (or whoever set NOTIFY_SOCKET) the server's state. */
 #ifndef GS_SERVER_NOTIFY_H
 #define GS_SERVER_NOTIFY_H
 
-/* state: "READY=1" and so on. Does nothing without NOTIFY_SOCKET; a failure is logged. */
+/* Sends a state such as "READY=1". Does nothing without NOTIFY_SOCKET. A failure is logged. */
 void notify_send(const char *state);
 
 #endif

@@ -18,7 +18,7 @@ bool orphan_take(struct orphans *orphans, pid_t pid, int *status)
         if (end >> 32 != (uint32_t)pid)
             continue;
         *status = (int)(uint32_t)end;
-        /* The keeper may have written another's there meanwhile. */
+        /* The keeper may have written another process's note there meanwhile. */
         atomic_compare_exchange_strong_explicit(&orphans->end[i], &end, 0, memory_order_relaxed,
                                                 memory_order_relaxed);
         return true;

@@ -1,7 +1,7 @@
 /*
- * orphans.h - how processes of workers ended whose supervisor was killed. The keeper (keeper.h) is
- * their parent then, and reaps them; the next supervisor has their pidfds alone. So the keeper
- * notes each status in the memory that both have.
+ * orphans.h - exit statuses of workers whose supervisor was killed. The keeper (keeper.h) becomes
+ * their parent and reaps them, while the next supervisor has only their pidfds. So the keeper notes
+ * each status in the memory that both share.
  */
 #ifndef GS_SERVER_ORPHANS_H
 #define GS_SERVER_ORPHANS_H
@@ -16,15 +16,18 @@
 
 /* All zero: none has ended. */
 struct orphans {
-    _Atomic uint64_t end[ORPHANS_MOST]; /* the pid, and as the low half the status; 0: none */
-    uint32_t next;                      /* where the keeper writes */
+    _Atomic uint64_t end[ORPHANS_MOST]; /* the pid in the high half, the status in the low half;
+                                           0: none */
+    uint32_t next;                      /* the index at which the keeper writes next */
 };
 
-/* The keeper's, before it reaps the process. status: as waitpid's. */
+/* Notes a status, as waitpid's. Called by the keeper before it reaps the process. */
 void orphan_note(struct orphans *orphans, pid_t pid, int status);
-/* The supervisor's: takes the note of a process that has ended. False: there is none. */
+/* Takes the note of a process that has ended. Returns false if there is none. Called by the
+ * supervisor. */
 bool orphan_take(struct orphans *orphans, pid_t pid, int *status);
-/* The supervisor's: a new process has the pid, so a note of a former one says nothing. */
+/* Removes the note of a former process of the pid, which a new process has. Called by the
+ * supervisor. */
 void orphan_forget(struct orphans *orphans, pid_t pid);
 
 #endif

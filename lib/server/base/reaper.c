@@ -8,7 +8,8 @@
 
 #define LATER_NS 250000000u
 
-/* A segment is known to be left only once its maker is no process any more. */
+/* Reaps all children, then removes their segments: a segment counts as left behind only once its
+ * maker's process is gone. */
 static void reap_all(struct reaper *reaper)
 {
     while (reaper->count)

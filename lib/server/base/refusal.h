@@ -4,7 +4,7 @@
 
 #include "gshare.h"
 
-/* As long as the text of an answer. */
+/* The length of an answer's text. */
 #define REFUSAL_TEXT_MAX 128u
 
 /* Writes the text, cut where it does not fit, and returns the status. */

@@ -20,7 +20,7 @@
 
 /* ---- Queues ---------------------------------------------------------------------------------- */
 
-/* false for a message queue. */
+/* Returns true for a socket, false for a message queue. */
 static bool is_socket(int fd)
 {
     struct stat st;
@@ -32,7 +32,8 @@ pid_t reply_queue_holder(mqd_t queue)
 {
     struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
 
-    /* The process that made the socket need not be the one that holds it: a child has it too. */
+    /* The process that made the socket need not be the one that holds it, since a child inherits
+     * it. */
     if (is_socket(queue))
         return poll(&(struct pollfd){.fd = queue}, 1, 0) == 0 ? 0 : -1;
     if (fcntl(queue, F_GETLK, &lock) < 0)
@@ -75,7 +76,8 @@ void reply_close(struct reply *reply)
     reply->queue = -1;
 }
 
-/* Opens the queue of that name, or the socket, and tells whose it is. -1 and errno. */
+/* Opens the queue or socket of that name, and sets *uid to its owner. Returns -1 and errno on
+ * failure. */
 static int end_open(const char *name, uid_t *uid)
 {
     int queue = mq_open(name, O_WRONLY | O_NONBLOCK | O_CLOEXEC);
@@ -112,9 +114,10 @@ bool reply_open(const char *instance, const struct ctl_header *request, struct r
         return false;
     }
     *reply = (struct reply){queue, uid, request->op, request->token, 0};
-    /* Before the name goes: by one of the two a next supervisor finds the way back. */
+    /* The reply is noted before the name is removed, so that a next supervisor finds one of the
+     * two. */
     kept_reply(queue, reply->op, reply->uid, reply->token);
-    mq_unlink(name); /* its client may have done so before us */
+    mq_unlink(name); /* the client may have done so already */
     holder = reply_queue_holder(queue);
     if (holder < 0) {
         log_debug("request %u: its client has ended", request->op);

@@ -18,14 +18,15 @@ static bool attached_elsewhere(const struct pooled_segment *segment)
     return shmctl(segment->id, IPC_STAT, &ds) < 0 || ds.shm_nattch != ATTACHED_OURS;
 }
 
-/* Makes a part zero. Its pages are given back, which costs the less the less the tenant used. */
+/* Zeroes a part by giving its pages back, which is cheaper the less the tenant has used. */
 static void part_clear(unsigned char *from, size_t size)
 {
     if (madvise(from, size, MADV_REMOVE) < 0)
         memset(from, 0, size);
 }
 
-/* The driver has the completion page's memory pinned: that page must stay what it is. */
+/* Zeroes a segment. The driver has pinned the completion page, so that page is kept and
+ * overwritten. */
 static void segment_clear(unsigned char *memory)
 {
     part_clear(memory, SEG_OFF_COMPLETE);
@@ -68,7 +69,8 @@ bool segment_pool_put(struct segment_pool *pool, const struct pooled_segment *se
     return full;
 }
 
-/* The worker keeps one that cannot be attached until it ends. */
+/* Segments that cannot be attached are dropped from the pool; the worker keeps these until it
+ * ends. */
 void segment_pool_restore(struct segment_pool *pool)
 {
     uint32_t kept = 0;

@@ -17,7 +17,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* A tenant may have filled its segment, so this many hold up to 258 MiB. */
+/* The most segments of a pool. Tenants may have filled theirs, so these hold up to 258 MiB. */
 #define SEGMENT_POOL_MAX 64u
 
 struct pooled_segment {
@@ -27,20 +27,21 @@ struct pooled_segment {
 };
 
 struct segment_pool {
-    struct pooled_segment segment[SEGMENT_POOL_MAX]; /* the longest unused first */
+    struct pooled_segment segment[SEGMENT_POOL_MAX]; /* the one that has been unused longest
+                                                        comes first */
     uint32_t count;
 };
 
-/* Takes out the user's segment that was put in last, cleared. One that is still attached elsewhere
- * stays for later. false: there is none. */
+/* Takes out the user's segment that was put in last, and clears it. A segment that is still
+ * attached elsewhere stays in the pool. Returns false if there is none. */
 bool segment_pool_take(struct segment_pool *pool, uid_t uid, struct pooled_segment *segment);
-/* Puts a segment in. true: the pool was full, and the longest unused one, whose id *dropped
- * becomes, has been detached. */
+/* Puts a segment in. Returns true if the pool was full; the segment unused for longest has then
+ * been detached, and *dropped is its id. */
 bool segment_pool_put(struct segment_pool *pool, const struct pooled_segment *segment,
                       int *dropped);
-/* Attaches those of a former supervisor. */
+/* Attaches the segments of a former supervisor's pool. */
 void segment_pool_restore(struct segment_pool *pool);
-/* Detaches all. */
+/* Detaches all segments. */
 void segment_pool_deinit(struct segment_pool *pool);
 
 #endif

@@ -9,20 +9,20 @@
 
 struct status_map {
     struct status_page *page;
-    int id; /* System V */
+    int id; /* System V id */
 };
 
-/* Makes the page of an instance and has the kernel mark it at the death of the calling thread,
- * which must be the one that serves. open_to_all: readable by every user. 0 or -errno. */
+/* Makes the page of an instance, which the kernel marks at the death of the calling thread, the
+ * keeper's. open_to_all: readable by every user. Returns 0 or -errno. */
 int status_page_init(struct status_map *map, const char *instance, bool open_to_all);
 /* Keeps the kernel from marking the page while the calling process becomes another program. */
 void status_page_pause(void);
-/* Has the kernel mark the page at the death of the calling thread again. 0 or -errno. */
+/* Makes the kernel mark the page at the death of the calling thread again. Returns 0 or -errno. */
 int status_page_go_on(const struct status_map *map);
-/* Attaches the page of the program that this process was. false: nobody had it attached, and it is
- * gone. */
+/* Attaches the page of the program that this process was before an exec. Returns false if the page
+ * is gone because no process had it attached. */
 bool status_page_restore(struct status_map *map);
-/* Tells the clients that the server has ended, before it has. Harmless without a page. */
+/* Tells the clients that the server has ended, just before it does. Does nothing without a page. */
 void status_page_end(struct status_map *map);
 
 #endif

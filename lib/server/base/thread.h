@@ -7,7 +7,7 @@
 
 #include <pthread.h>
 
-/* Starts a thread that blocks all signals: they are the loop's. 0 or -errno. */
+/* Starts a thread that blocks all signals, which are for the loop. Returns 0 or -errno. */
 int server_thread_start(pthread_t *thread, void *(*run)(void *argument), void *argument);
 
 #endif

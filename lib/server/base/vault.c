@@ -40,7 +40,8 @@ bool vault_room(struct vault *vault)
     return true;
 }
 
-/* The time, or the nanosecond after the last one given: a next supervisor's are others. */
+/* Returns the time in nanoseconds, or the last number plus one if that is higher. So a next
+ * supervisor's numbers differ from this one's. */
 uint64_t vault_number(void)
 {
     static uint64_t last;

@@ -17,7 +17,7 @@ struct word_queue {
     uint32_t room; /* a power of two, or 0 */
 };
 
-/* false: there is no memory, or the queue is full. */
+/* Returns false if there is no memory or the queue is full. */
 bool word_queue_push(struct word_queue *queue, uint64_t word);
 /* The queue must not be empty. */
 uint64_t word_queue_pop(struct word_queue *queue);

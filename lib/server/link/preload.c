@@ -11,8 +11,8 @@ static bool session_wanted(const struct session *session, const struct device *d
     return session->device == device && session->state == SESSION_OPEN;
 }
 
-/* Sends a message. False: the socket does not take it now, or never will, which the standby's watch
- * will tell. */
+/* Sends a message. Returns false if the socket does not take it now, or is broken, which the
+ * standby's watch will report. */
 static bool send(struct device *device, const struct link_message *message, int descriptor)
 {
     return link_write(device->standby.child.link.fd, message, descriptor);
@@ -40,8 +40,8 @@ static bool piece_send(struct device *device, const struct session *s,
     return send(device, &message, entry->fd);
 }
 
-/* Sends what comes after `preload.address` of the session in `preload.slot`; address 0: all of it.
- * The vault may change between two calls. */
+/* Sends the pieces from `preload.address` on of the session in `preload.slot`; address 0: the
+ * session and all its pieces. The vault may change between two calls. */
 static bool session_go_on(struct device *device, const struct session *s)
 {
     struct preload_progress *progress = &device->standby.preload;
@@ -105,7 +105,8 @@ void preload_cancel(struct device *device)
     standby->preload = (struct preload_progress){0};
 }
 
-/* A message that the socket does not take is not missed: the standby compares. */
+/* A message that the socket does not take may be lost, since the standby compares pieces by their
+ * numbers. */
 void preload_gone(const struct session *session, uint64_t number)
 {
     struct link_message message = {.op = LINK_PRELOAD_DROP, .slot = session->slot};

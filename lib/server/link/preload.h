@@ -1,6 +1,7 @@
 /*
- * preload.h - tells a standby of the sessions that it will have to take up, before their worker is
- * asked to retire; common/link.h has the messages. Nothing depends on what the standby makes of it.
+ * preload.h - tells a standby of the sessions that it will take up, before their worker is asked to
+ * retire; common/link.h has the messages. Correctness does not depend on whether the standby uses
+ * them.
  */
 #ifndef GS_SERVER_PRELOAD_H
 #define GS_SERVER_PRELOAD_H
@@ -11,14 +12,16 @@
 struct device;
 struct session;
 
-/* Begins anew with all sessions of the device, whose standby is ready. */
+/* Begins to send all sessions of the device. The standby is ready. */
 void preload_begin(struct device *device);
-/* Sends as much as the standby's socket takes; the rest with the next call, which an EPOLLOUT of
- * the socket brings about. Returns whether the standby has answered that it is done. */
+/* Sends as much as the standby's socket takes. The next call, after an EPOLLOUT of the socket,
+ * sends more. Returns whether the standby has answered that it is done. */
 bool preload_go_on(struct device *device);
-/* The standby is to stay what it is: it gives everything back. Harmless where nothing was sent. */
+/* Tells the standby to unmap everything, since it does not take over. Does nothing if nothing was
+ * sent. */
 void preload_cancel(struct device *device);
-/* A piece of the session's memory has gone, or (0) the session itself. Harmless likewise. */
+/* Tells the standby that a piece of the session's memory, or the session itself (number 0), is
+ * gone. Does nothing if nothing was sent. */
 void preload_gone(const struct session *session, uint64_t number);
 
 #endif

@@ -13,8 +13,8 @@
 #include "common/util.h"
 #include "server/state/server.h"
 
-/* Four messages a slot can be under way (open or grant, grant, close, the end of its segment),
- * policies and a LINK_QUIT; a worker that lets more pile up is stuck. */
+/* The most messages that wait: four for each slot (open or grant, grant, close, segment drop),
+ * policies and a LINK_QUIT. A worker that lets more pile up is stuck. */
 #define OUTBOX_MAX (4u * LINK_SLOTS_MAX + 64u)
 
 static void outbox_message_close(const struct outbox_message *waiting)
@@ -36,7 +36,7 @@ void worker_link_deinit(struct device *device)
 
 /* ---- Out ------------------------------------------------------------------------------------- */
 
-/* Makes room for one more at the end. */
+/* Makes room for one more message at the end. */
 static bool outbox_grow(struct outbox *outbox)
 {
     struct outbox_message *more;
@@ -58,7 +58,7 @@ static bool outbox_grow(struct outbox *outbox)
     return true;
 }
 
-/* Adds a message with a copy of the descriptor, which stays the caller's. */
+/* Adds a message with a copy of the descriptor, which the caller keeps. */
 static bool outbox_push(struct outbox *outbox, const struct link_message *message, int descriptor)
 {
     const bool piece = message->op == LINK_RESUME_PIECE;
@@ -68,7 +68,8 @@ static bool outbox_push(struct outbox *outbox, const struct link_message *messag
         return false;
     if (descriptor >= 0) {
         waiting.descriptor = fcntl(descriptor, F_DUPFD_CLOEXEC, 0);
-        if (waiting.descriptor < 0) /* the worker refuses the session, for which it is missing */
+        if (waiting.descriptor < 0) /* the worker will refuse the session, since its descriptor
+                                       is missing */
             log_warning("event=descriptor-failed reason=%s", strerror(errno));
         if (waiting.descriptor < 0 && piece)
             return true;
@@ -82,7 +83,7 @@ static bool outbox_push(struct outbox *outbox, const struct link_message *messag
     return true;
 }
 
-/* Whether a client waits for the answer to the message. */
+/* Returns whether a client waits for the answer to the message. */
 static bool message_awaited(const struct link_message *message)
 {
     return message->op == LINK_OPEN || message->op == LINK_GRANT;
@@ -104,7 +105,7 @@ void worker_send_with(struct device *device, const struct link_message *message,
         return;
     if (message_awaited(message))
         loop_expect(&device->server->loop);
-    /* The socket may be full; or broken, which the pidfd will tell. */
+    /* The socket may be full, or broken, which the pidfd will report. */
     if (outbox->count == 0 && link_write(worker->child.link.fd, message, descriptor))
         return;
     if (!outbox_push(outbox, message, descriptor)) {
@@ -185,7 +186,7 @@ ssize_t worker_read(struct device *device, struct link_message *message, int *de
     n = link_read(child->link.fd, message, &device->worker.inbox_control, descriptor);
     if (n < 0 && errno == EAGAIN)
         return 0;
-    if (n <= 0) { /* it has closed its end: it is ending, and the pidfd will say how */
+    if (n <= 0) { /* the worker has closed its end: it is ending, and the pidfd will report it */
         child_link_close(&device->server->loop, child);
         return 0;
     }

@@ -1,16 +1,16 @@
 /*
  * placer.c - see placer.h.
  *
- * In this order: exclusive sessions keep, and give up, what they have; exclusive sessions that need
- * more get it; shared ones that can stay where they are; the other shared ones. Each choice looks
- * at groups only by how many capped sessions they have already, and at sets by who has them, so
- * that the outcome depends on nothing but the arguments.
+ * Sessions are placed in this order: exclusive sessions keep, or give up, what they have; exclusive
+ * sessions that need more get it; shared sessions that can stay stay; the other shared sessions
+ * follow. Each choice depends only on the number of capped sessions of each group and on the users
+ * of each set, so the result depends only on the arguments.
  */
 #include "server/placer/placer.h"
 #include "server/placer/placer_sets.h"
 
-/* A session that fits nowhere else counts as LOAD_BOUNDED capped sessions of a group: taking its
- * last SMs would be refused. */
+/* A session that fits nowhere else counts as LOAD_BOUNDED capped sessions of a group, since taking
+ * its last SMs would be refused. */
 #define LOAD_BOUNDED 4096u
 
 struct placing {
@@ -19,7 +19,7 @@ struct placing {
     struct placer_session *session;
     uint32_t count, asker;
     uint32_t load[PLACER_GROUPS_MAX];
-    struct sm_mask taken; /* by exclusive sessions; known once these are placed */
+    struct sm_mask taken; /* SMs of exclusive sessions; known once these are placed */
     struct placer_sets sets;
     char *text;
 };
@@ -35,17 +35,18 @@ static void load_add(const struct placer_device *device, uint32_t *load, const s
 
 /* ---- Who has what ---------------------------------------------------------------------------- */
 
-/* An exclusive session leaves what it shares so far at once, but for the part that is in its new
- * place. Without such a part it leaves nothing before it has got its new place. */
+/* Returns whether an exclusive session is stuck. Such a session gives up the SMs that it has shared
+ * so far at once, except those in its new place. If none of them is in its new place, it is stuck:
+ * it gives up nothing before it has its new place. */
 static bool session_stuck(const struct placer_session *s)
 {
     return s->exclusive && !sm_mask_meets(&s->next, &s->sure);
 }
 
-/* Returns the SMs that others must keep off because of this session, once it is placed. A session
- * that only gives up SMs does so at once, so these are free; one that moves may have to wait for
- * its new place. to_exclusive: the others want SMs for themselves alone, and would have to wait
- * until a session that is stuck has left them. */
+/* Returns the SMs that others must not get because of this session, once it is placed. A session
+ * that only gives up SMs does so at once, so these are free; a session that moves may have to wait
+ * for its new place. to_exclusive: the others want exclusive SMs, and would have to wait until a
+ * stuck session has left them. */
 static struct sm_mask session_takes(const struct placer_session *s, bool to_exclusive)
 {
     struct sm_mask takes = s->exclusive ? s->next : (struct sm_mask){{0}};
@@ -57,7 +58,7 @@ static struct sm_mask session_takes(const struct placer_session *s, bool to_excl
     return takes;
 }
 
-/* The same before the session is placed: none of its SMs are free yet. */
+/* Returns the same before the session is placed, when none of its SMs is free yet. */
 static struct sm_mask session_keeps(const struct placer_session *s)
 {
     return s->exclusive && s->was_exclusive ? sm_mask_or(s->mask, s->held_exclusive)
@@ -105,7 +106,7 @@ static void exclusive_keep(struct placing *p, uint32_t i)
     s->next = kept;
     if (s->leaving)
         return;
-    /* SMs that the session has for sure come first: without any of them it would be stuck. */
+    /* SMs that the session surely keeps come first, since without any of them it would be stuck. */
     s->next = placer_mask_trim(p->device, surely, wants, p->load);
     s->next = placer_mask_grow(p->device, s->next, kept, wants, p->load, false);
 }
@@ -135,7 +136,7 @@ static gs_status exclusive_place(struct placing *p, uint32_t i)
 
 /* ---- Shared sessions ------------------------------------------------------------------------- */
 
-/* Refuses because a session that has SMs would lose the last of them. */
+/* Refuses, because a session that has SMs would lose the last of them. */
 static gs_status shared_bereft(const struct placing *p, uint32_t i)
 {
     const struct placer_session *asker = p->asker < p->count ? &p->session[p->asker] : NULL;
@@ -189,7 +190,7 @@ static struct sm_mask shared_room(const struct placing *p, uint32_t i)
     return sm_mask_minus(session_room(p, s), taken);
 }
 
-/* Whether the session has a choice among sets. */
+/* Returns whether the session can choose among sets. */
 static bool shared_chooses(const struct placer_session *s, const struct sm_mask *room)
 {
     return s->sms && s->sms < sm_mask_count(room);
@@ -211,8 +212,8 @@ static struct sm_mask shared_elsewhere(struct placing *p, uint32_t i)
     return placer_sets_choose(&p->sets, &room, p->session[i].sms, false);
 }
 
-/* Moves the users of a set that was taken away to other sets. false: a user can go nowhere, so all
- * are back where they were, and the set is not taken away again. */
+/* Moves the users of a retired set to other sets. Returns false if a user cannot move; all are then
+ * back in the set, which is not retired again. */
 static bool set_leave(struct placing *p, const struct sm_mask *former)
 {
     bool stays = false;
@@ -238,7 +239,8 @@ static bool set_leave(struct placing *p, const struct sm_mask *former)
     return !stays;
 }
 
-/* Makes one set fewer: its users move to others of the same size. false: there is none to spare. */
+/* Removes one set by moving its users to others of the same size. Returns false if no set can be
+ * removed. */
 static bool sets_merge(struct placing *p)
 {
     struct sm_mask former;
@@ -261,8 +263,8 @@ static gs_status sets_refuse(const struct placing *p)
                    "%u different sets of SMs are in use, as many as there can be", LINK_SETS_MAX);
 }
 
-/* Most sessions keep what they have: they come first. SMs that others leave are no reason to keep
- * off. */
+/* Keeps a shared session where it is, if possible. Most sessions stay, so they are placed first.
+ * SMs that others are giving up may be kept. */
 static void shared_keep(struct placing *p, uint32_t i)
 {
     struct placer_session *s = &p->session[i];
@@ -310,7 +312,7 @@ static gs_status shared_place(struct placing *p, uint32_t i)
 
 /* ---- All ------------------------------------------------------------------------------------- */
 
-/* Counts the load that shared sessions are on each group, before any is placed. */
+/* Counts the load of shared sessions on each group, before any session is placed. */
 static void load_count(struct placing *p)
 {
     for (uint32_t i = 0; i < p->count; i++) {
@@ -327,7 +329,7 @@ static void load_count(struct placing *p)
     }
 }
 
-/* Places exclusive sessions, to whom shared ones give way. */
+/* Places exclusive sessions, to which shared ones give way. */
 static gs_status exclusives_place(struct placing *p)
 {
     gs_status status = GS_OK;
@@ -349,8 +351,8 @@ static gs_status exclusives_place(struct placing *p)
     return status;
 }
 
-/* A session that asks for SMs for itself alone is refused if that makes more sets than there can
- * be. */
+/* Merges sets until a worker can hold them. Refuses an exclusive request that makes too many
+ * sets. */
 static gs_status sets_fit(struct placing *p)
 {
     const struct placer_session *asker = p->asker < p->count ? &p->session[p->asker] : NULL;
@@ -363,7 +365,7 @@ static gs_status sets_fit(struct placing *p)
     return GS_OK;
 }
 
-/* A set that an exclusive session asks for is in use already by now. */
+/* Begins the table of sets with those of exclusive sessions, which are placed already. */
 static gs_status sets_begin(struct placing *p)
 {
     placer_sets_init(&p->sets, p->device);
@@ -399,6 +401,7 @@ gs_status placer_place(const struct placer_device *device, const struct sm_mask 
         if (!session[i].exclusive && sm_mask_empty(&session[i].next))
             status = shared_place(&p, i);
     }
-    /* A session that had the whole device, which is no set, may now have all of it but some SMs. */
+    /* A session that had the whole device, which is no set, may now have all but some of its SMs,
+     * which is one. */
     return status == GS_OK ? sets_fit(&p) : status;
 }

@@ -45,9 +45,8 @@ bool placer_mask_whole(const struct placer_device *device, const struct sm_mask 
     return !sm_mask_empty(mask) && sm_mask_equal(&inner, mask);
 }
 
-/* Finds the group of `from` to take next when `missing` SMs are missing, or group_count. A group
- * that does not overshoot is better than one that does, then a smaller overshoot, then a smaller
- * load. */
+/* Returns the group of `from` to take next if `missing` SMs are missing; group_count: none. A group
+ * that does not overshoot is best, then a smaller overshoot, then a smaller load. */
 static uint32_t group_next(const struct placer_device *device, const struct sm_mask *from,
                            uint32_t missing, const uint32_t *load, bool last)
 {
@@ -103,7 +102,7 @@ struct sm_mask placer_mask_grow(const struct placer_device *device, struct sm_ma
         from = sm_mask_minus(from, device->group[g]);
         count += device->group_sms[g];
     }
-    /* Groups differ in size: the last group may have made an earlier one needless. */
+    /* Groups differ in size, so the last group may have made an earlier one unnecessary. */
     return placer_mask_trim(device, has, sms, load);
 }
 

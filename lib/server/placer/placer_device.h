@@ -22,22 +22,23 @@ struct placer_device {
     uint16_t group_sms[PLACER_GROUPS_MAX];
 };
 
-/* Takes over the worker's description. false: it makes no sense. */
+/* Takes over the worker's description. Returns false if that is invalid. */
 bool placer_device_init(struct placer_device *device, const struct link_device *info);
-/* Whether the mask consists of whole groups of the device, and of one at least. */
+/* Returns whether the mask consists of whole groups of the device, and of at least one. */
 bool placer_mask_whole(const struct placer_device *device, const struct sm_mask *mask);
 /* Returns the groups that lie wholly in the mask. */
 struct sm_mask placer_mask_inner(const struct placer_device *device, const struct sm_mask *mask);
-/* Chooses count SMs of `from` (rounded up to whole groups), those with the least load first and of
- * equal ones the last; fewer where there are no more. load: of each group; NULL: none. */
+/* Chooses `count` SMs of `from` (rounded up to whole groups): those with the least load first, and
+ * the last ones among equals; fewer if there are no more. `load` is that of each group; NULL:
+ * none. */
 struct sm_mask placer_mask_choose(const struct placer_device *device, const struct sm_mask *from,
                                   uint32_t count, const uint32_t *load);
 /* Adds groups of `from` to `has` until it has `sms` SMs: those that overshoot least, then those
- * with the least load, of equal ones the first, or with `last` the last. Then takes away what is
- * not needed. */
+ * with the least load, and the first (with `last`, the last) ones among equals. Then removes groups
+ * that are not needed. */
 struct sm_mask placer_mask_grow(const struct placer_device *device, struct sm_mask has,
                                 struct sm_mask from, uint32_t sms, const uint32_t *load, bool last);
-/* Takes from `has` the most loaded groups that are not needed for `sms` SMs. */
+/* Removes from `has` the most loaded groups that are not needed for `sms` SMs. */
 struct sm_mask placer_mask_trim(const struct placer_device *device, struct sm_mask has,
                                 uint32_t sms, const uint32_t *load);
 

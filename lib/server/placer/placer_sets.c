@@ -1,17 +1,18 @@
 /*
  * placer_sets.c - see placer_sets.h.
  *
- * A new set is an *arc*: neighbours in the circle of the groups that there is room on. Arcs
- * begin at multiples of the greatest common divisor of their own length and the circle's (anywhere
- * where groups differ in size). So those of one length tile the device where that can be, and
- * overlap evenly where it cannot; and sessions with equal requests meet in the same arcs,
- * whatever came before.
+ * A new set is an *arc*: neighbours in the circle of the groups that there is room on. Arcs begin
+ * at multiples of the greatest common divisor of their own length and the circle's (anywhere where
+ * groups differ in size). So the arcs of one length tile the device if that is possible, and
+ * otherwise overlap evenly; and sessions with equal requests get the same arcs, whatever came
+ * before.
  */
 #include "server/placer/placer_sets.h"
 
 /* ---- The table ------------------------------------------------------------------------------- */
 
-/* Returns where the mask stands in the index, or would: half of the index is always free. */
+/* Returns the mask's position in the index, or the free position for it. Half of the index is
+ * always free. */
 static uint32_t index_place(const struct placer_sets *sets, const struct sm_mask *mask)
 {
     uint64_t hash = 0;
@@ -38,7 +39,7 @@ static struct placer_set *set_make(struct placer_sets *sets, const struct sm_mas
     return set;
 }
 
-/* SMs that are no set are load too. */
+/* Adds load for a mask that is not in the table. */
 static void load_more(struct placer_sets *sets, const struct sm_mask *mask)
 {
     for (uint32_t g = 0; g < sets->device->group_count; g++)
@@ -66,7 +67,7 @@ void placer_sets_join(struct placer_sets *sets, const struct sm_mask *mask, uint
     uint32_t place = index_place(sets, mask);
     struct placer_set *set;
 
-    /* A full table is far more than a worker holds, and is refused for that. */
+    /* A full table has far more sets than a worker holds, so the plan will be refused. */
     if (sm_mask_empty(mask) || sm_mask_equal(mask, &sets->device->all) ||
         (sets->index[place] == 0 && sets->count == PLACER_SETS_KNOWN)) {
         if (capped)
@@ -96,7 +97,7 @@ bool placer_sets_has(const struct placer_sets *sets, const struct sm_mask *mask)
     return (number && sets->set[number - 1].users) || sm_mask_equal(mask, &sets->device->all);
 }
 
-/* Counts the sets that are as good as this one for its users. */
+/* Counts the sets that would serve this set's users as well. */
 static uint32_t sets_alike(const struct placer_sets *sets, const struct placer_set *set)
 {
     uint32_t alike = 0;
@@ -164,8 +165,8 @@ static uint32_t circle_kind(const struct placer_circle *circle, uint32_t size)
     return kind;
 }
 
-/* Finds the kind of group to take next when `missing` SMs are missing, or circle->kinds: the one
- * with the smallest overshoot, then the largest. */
+/* Returns the kind of group to take next if `missing` SMs are missing: the one with the smallest
+ * overshoot, then the largest; circle->kinds: none. */
 static uint32_t kind_next(const struct placer_circle *circle, const uint16_t *there,
                           uint32_t missing)
 {
@@ -185,7 +186,8 @@ static uint32_t kind_next(const struct placer_circle *circle, const uint16_t *th
     return best;
 }
 
-/* Sets how many of the `there` groups of each kind an arc has: as few SMs as are enough. */
+/* Sets the number of groups of each kind in an arc, out of those in `there`, so that the arc has as
+ * few SMs as suffice. */
 static void circle_quota(struct placer_circle *circle, const uint16_t *there)
 {
     while (circle->sms < circle->wanted) {
@@ -196,7 +198,7 @@ static void circle_quota(struct placer_circle *circle, const uint16_t *there)
         circle->quota[kind]++;
         circle->sms += circle->size[kind];
     }
-    /* The last group may have made an earlier one needless. */
+    /* The last group may have made an earlier one unnecessary. */
     for (uint32_t kind = 0; kind < circle->kinds; kind++) {
         while (circle->quota[kind] && circle->sms - circle->size[kind] >= circle->wanted) {
             circle->quota[kind]--;
@@ -236,7 +238,7 @@ static void circle_make(struct placer_circle *circle, const struct placer_device
         circle->arc += circle->quota[kind];
 }
 
-/* Adds to the load of each arc that of its groups of one kind. */
+/* Adds the load of an arc's groups of one kind to the load of each arc. */
 static void arcs_load(const struct placer_circle *circle, uint32_t kind, const uint32_t *load,
                       uint32_t *sum)
 {

@@ -6,7 +6,7 @@
 #include "common/util.h"
 #include "server/state/session.h"
 
-/* Finds a session that keeps its former grant for now, or NULL. */
+/* Returns a session that keeps its former grant for now, or NULL. */
 static const struct session *device_refused(const struct device *device)
 {
     for (const struct session *s = NULL; (s = device_session_next(device, s));) {
@@ -16,8 +16,8 @@ static const struct session *device_refused(const struct device *device)
     return NULL;
 }
 
-/* remark: what has not come about; "": all has. A change that may be lost with the server is no
- * success, whatever else is to be said of it. */
+/* Answers one operator. `remark` says what is not in force; "": everything is. A change that the
+ * state file does not have is answered as a failure, whatever the remark. */
 static void operator_answer(struct server *server, struct reply *reply, const char *remark,
                             const char *note)
 {
@@ -39,7 +39,7 @@ static void operator_answer(struct server *server, struct reply *reply, const ch
     reply_close(reply);
 }
 
-/* Answers all operators, who wait for the same. */
+/* Answers all operators, who wait for the same conditions. */
 static void changes_answer(struct server *server, const char *remark)
 {
     struct changes *changes = &server->changes;
@@ -91,7 +91,7 @@ void changes_settle(struct server *server)
         changes_answer(server, text);
 }
 
-/* Starts the time with the first operator's request: a second one does not prolong it. */
+/* Starts the time limit with the first operator's request; a second request does not prolong it. */
 static void patience_begin(struct server *server)
 {
     struct timer *patience = &server->changes.patience;

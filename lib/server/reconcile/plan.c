@@ -10,9 +10,9 @@
 
 /* ---- What goes into a candidate -------------------------------------------------------------- */
 
-/* Who asks for the plan. */
+/* The request for a plan. */
 struct ask {
-    const struct session *session; /* the session that asks; NULL: nobody */
+    const struct session *session; /* the session that asks; NULL: none */
     bool anew;                     /* the session gets all that it asks for, or a refusal */
 };
 
@@ -22,14 +22,14 @@ struct placement {
 };
 
 struct candidate {
-    struct device *device; /* NULL: there is none */
+    struct device *device; /* NULL: no candidate */
     uint32_t count;
     struct placement *placement;
-    struct placer_session *item; /* of each placement */
+    struct placer_session *item; /* one for each placement */
 };
 
-/* Whether the session takes part in the placing of the others. One that is closing keeps the SMs
- * that are its alone until its last kernel is done; those that it shared do not matter any more. */
+/* Returns whether the session takes part in the plan. A closing session keeps its exclusive SMs
+ * until its last kernel has ended; its shared SMs do not matter any more. */
 static bool session_placed(const struct session *s, const struct ask *ask)
 {
     switch (s->state) {
@@ -47,12 +47,12 @@ static bool session_placed(const struct session *s, const struct ask *ask)
     }
 }
 
-/* The SMs that sessions share out by the operator's policy; those of a reservation are shared by
- * their sessions alone. */
+/* The SMs that the provisioning policy divides among sessions. A reservation's SMs are not part of
+ * it. */
 struct shares {
     uint32_t mode;              /* enum ctl_provision_mode */
-    uint32_t sms;               /* outside all reservations */
-    uint64_t sessions, weights; /* of the sessions there */
+    uint32_t sms;               /* SMs outside all reservations */
+    uint64_t sessions, weights; /* number and weights of the sessions there */
 };
 
 static struct shares shares_sum(const struct candidate *c)
@@ -76,7 +76,7 @@ static struct shares shares_sum(const struct candidate *c)
     return shares;
 }
 
-/* Returns the SMs that the policy leaves the session; 0: any number. */
+/* Returns the number of SMs that the policy leaves the session; 0: any number. */
 static uint32_t share_of(const struct shares *shares, const struct session *s)
 {
     const uint64_t sms = shares->sms;
@@ -95,8 +95,9 @@ static uint32_t share_of(const struct shares *shares, const struct session *s)
     return (uint32_t)(share < sms ? share : sms);
 }
 
-/* Finds what the session may have, and refuses less than it asks for just now. A refusal about
- * another session names it: the answer goes to the asker. */
+/* Computes what the session may have. Refuses if that is less than a session that has just asked
+ * wants. A refusal because of another session names that session, since the answer goes to the
+ * asker. */
 static gs_status effect_make(const struct session *s, uint32_t share, const struct ask *ask,
                              struct qos_effect *effect, char text[REFUSAL_TEXT_MAX])
 {
@@ -185,9 +186,9 @@ static gs_status candidate_gather(struct candidate *c, const struct ask *ask, ui
     return status;
 }
 
-/* Sets of SMs that a worker can hold are few (LINK_SETS_MAX). Whoever asks for a number of SMs
- * shares one where they are scarce; a mask, and SMs alone, take one, so they are bounded for each
- * user. */
+/* Checks the user's limit on sets. A worker can hold only few sets of SMs (LINK_SETS_MAX). Sessions
+ * that ask for a number of SMs share sets if these are scarce; a mask and exclusive SMs take a set
+ * of their own, so these are limited for each user. */
 static gs_status sets_check(const struct candidate *c, const struct ask *ask,
                             char text[REFUSAL_TEXT_MAX])
 {
@@ -220,8 +221,8 @@ static gs_status sets_check(const struct candidate *c, const struct ask *ask,
     return GS_OK;
 }
 
-/* Places all sessions of the device on the candidate alone. It is to be deinitialised in any case.
- */
+/* Places all sessions of the device on the candidate only. The caller deinitialises the candidate
+ * in any case. */
 static gs_status candidate_init(struct candidate *c, struct device *device, const struct ask *ask,
                                 char text[REFUSAL_TEXT_MAX])
 {
@@ -242,7 +243,8 @@ static gs_status candidate_init(struct candidate *c, struct device *device, cons
     return status;
 }
 
-/* The target has changed: what the worker refused before may be tried. */
+/* Notes that the target has changed, so that it is sent even if the worker refused the former
+ * one. */
 static void target_changed(struct session_grant *g)
 {
     g->refused = false;
@@ -292,8 +294,8 @@ static gs_status device_plan(struct device *device, const struct ask *ask,
     return status;
 }
 
-/* Most sessions have the whole device, as all others have: where this one is like that, the places
- * of the others stay as they are. */
+/* Plans a session that has the whole device in the common case that all others have it too, without
+ * placing the others anew. Returns false if this is another case. */
 static bool planned_simply(struct session *s, const struct ask *ask)
 {
     struct device *device = s->device;

@@ -1,8 +1,8 @@
 /*
- * plan.h - where all sessions of a device are to be. What each may have is gathered into a
- * candidate, the placer answers, and only a candidate that everybody fits into is committed: it
- * becomes the sessions' targets, and sending them is due. On any status but GS_OK nothing has
- * changed, and the caller takes back the change that it has planned for.
+ * plan.h - plans which SMs each session of a device gets. A plan gathers what each session may have
+ * into a candidate, and the placer places them. Only a candidate into which all sessions fit is
+ * committed: it becomes the sessions' targets, and sending them is due. On any status but GS_OK
+ * nothing has changed, and the caller undoes the change for which it planned.
  */
 #ifndef GS_SERVER_PLAN_H
 #define GS_SERVER_PLAN_H
@@ -10,14 +10,14 @@
 #include "server/state/server.h"
 #include "server/state/session.h"
 
-/* The asker has just asked for what it is to have, and may be a session without SMs: it gets
- * all of that, or a refusal. */
+/* Plans for a session that has just asked for SMs, and may have none yet. It gets all that it asks
+ * for, or a refusal. */
 gs_status plan_request(struct device *device, struct session *asker, char text[REFUSAL_TEXT_MAX]);
-/* An operator has changed something, for all devices that are ready. about: the session whose SMs
- * are changed, which a refusal speaks of, or NULL. */
+/* Plans all devices that are ready after an operator's change. `about` is the session whose SMs are
+ * changed, which a refusal names, or NULL. */
 gs_status plan_change(struct server *server, const struct session *about,
                       char text[REFUSAL_TEXT_MAX]);
-/* Nobody asks: what has been given up goes to others. */
+/* Plans without a request, to give SMs that have become free to others. */
 gs_status plan_again(struct device *device, char text[REFUSAL_TEXT_MAX]);
 
 #endif

@@ -7,16 +7,16 @@
 #include "server/state/grants.h"
 #include "server/state/server.h"
 
-/* The part of the device that is left to each latency session at work, where the operator has set
- * nothing: 16 SMs of 132, with which a request's tail stays within a tenth of what it is alone. At
+/* The part of the device that is left to each latency session at work if the operator has set none:
+ * 16 SMs of 132, with which a request's tail latency stays within a tenth of what it is alone. At
  * most half of the device is left in all. */
 #define LATENCY_PERCENT 12u
-/* The part of the headroom that is left free all the time while it is not known when latency work
- * comes: one SM in PARTIAL_OF. */
+/* The part of the headroom that is left free while latency work may come at any time: one SM in
+ * PARTIAL_OF. */
 #define PARTIAL_OF      4u
 
-/* Returns the SMs for `sessions` sessions at work. The operator's number holds for any number of
- * sessions. */
+/* Returns the number of SMs for `sessions` sessions at work. The operator's setting holds for any
+ * number of sessions. */
 static uint32_t latency_sms(const struct device *device, uint32_t sessions)
 {
     const struct ctl_settings *set = &device->server->settings.device[device->index];
@@ -28,9 +28,8 @@ static uint32_t latency_sms(const struct device *device, uint32_t sessions)
                                                         : device->sms.sm_count / 2;
 }
 
-/* Chooses, out of the SMs that best-effort sessions may be on, those with the fewest capped
- * sessions, and never all; `chosen` are among them. SMs that were chosen before stay, where they
- * can. */
+/* Chooses headroom from the SMs that best-effort sessions may use: those with the fewest capped
+ * sessions, and never all. The result contains `chosen`, and keeps SMs of `former` if possible. */
 static struct sm_mask headroom_choose(const struct device *device, uint32_t sms,
                                       struct sm_mask chosen, struct sm_mask former,
                                       struct sm_mask room, const uint32_t *load)

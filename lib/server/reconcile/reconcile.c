@@ -13,9 +13,9 @@
 #include "server/state/server.h"
 #include "server/state/session.h"
 
-/* ---- Placing when nobody asks ---------------------------------------------------------------- */
+/* ---- Placing without a request --------------------------------------------------------------- */
 
-/* Finds the oldest session that came when there was no worker and has no place yet, or NULL. */
+/* Returns the oldest session that came when there was no worker and has no place yet, or NULL. */
 static struct session *early_first(const struct device *device)
 {
     struct session *first = NULL;
@@ -28,7 +28,7 @@ static struct session *early_first(const struct device *device)
     return first;
 }
 
-/* Places one such session, or refuses it. false: there are none left. */
+/* Places one such session, or refuses it. Returns false if there is none left. */
 static bool early_place(struct device *device)
 {
     struct session *s = early_first(device);
@@ -45,8 +45,8 @@ static bool early_place(struct device *device)
     return true;
 }
 
-/* Sessions that came before the worker are placed one in a round: others are not to wait for a
- * thousand. */
+/* Plans the device without a request. Of sessions that came before the worker it places one per
+ * round, so that other events do not wait for a thousand of them. */
 static void device_place_anew(struct device *device)
 {
     char text[REFUSAL_TEXT_MAX];
@@ -72,7 +72,7 @@ static bool due_take(struct device *device, enum device_due due)
     return was;
 }
 
-/* Each step may make others due, also those before it. */
+/* Takes the due steps. Each step may make others due, including earlier ones. */
 static void device_reconcile(struct device *device)
 {
     while (device->due) {

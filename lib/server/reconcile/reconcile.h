@@ -1,10 +1,10 @@
 /*
- * reconcile.h - brings what workers have to what is wanted, once at the end of each round.
+ * reconcile.h - brings the workers to the wanted state, at the end of each round.
  *
- * Handlers change what is wanted (a session's request, an operator's settings, who is there) or
- * what is known of the worker (a grant that holds, a session that has ended), and note what is due
- * on the device. Where somebody waits for a verdict they plan at once (plan.h). Everything that
- * follows is done here, per device, until nothing is due: place anew, tell the policy, send,
+ * Handlers change the wanted state (a session's request, an operator's settings, the set of
+ * sessions) or the known state of the worker (a confirmed grant, a session that has ended), and
+ * note which steps are due on the device. If a client or operator waits for a verdict, they plan at
+ * once (plan.h). This file takes the steps of each device until none is due: plan, policy, send,
  * settle.
  */
 #ifndef GS_SERVER_RECONCILE_H

@@ -8,7 +8,7 @@
 #include "server/state/server.h"
 #include "server/state/settings_fit.h"
 
-/* Chooses the SMs of a reservation out of those that are free; none when there are not enough. */
+/* Returns SMs for a reservation out of the unreserved ones; none if there are not enough. */
 static struct sm_mask reservation_choose(const struct device *device,
                                          const struct reservation *reservation,
                                          const struct sm_mask *unreserved, const uint32_t *load)

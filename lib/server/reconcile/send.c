@@ -8,7 +8,7 @@
 #include "server/state/server.h"
 #include "server/state/session.h"
 
-/* Hands the session's memory over, for a worker that takes the session up. */
+/* Sends the descriptors of the session's memory to a worker that takes the session up. */
 static void pieces_send(const struct session *session)
 {
     struct link_message message = {.op = LINK_RESUME_PIECE, .slot = session->slot};
@@ -64,8 +64,8 @@ static void grant_send(struct session *s, const struct link_grant *grant)
     worker_send(s->device, &message);
 }
 
-/* The session waits for SMs that are to be its alone. Until then it shares SMs; others wait for
- * those of `wanted`, so it leaves these at once. */
+/* Sends a part of the grant of a session that waits for exclusive SMs and still has shared ones.
+ * Others wait for the SMs of `wanted`, so the session gives up its share of these at once. */
 static void grant_send_part(struct session *s, const struct sm_mask *wanted)
 {
     struct sm_mask alone = grants_held_alone(s), held = grants_held(s);
@@ -81,7 +81,8 @@ static void grant_send_part(struct session *s, const struct sm_mask *wanted)
     grant_send(s, &grant);
 }
 
-/* An attach need not wait for SMs that another is giving up: it begins with the others. */
+/* Opens a session on the part of its SMs that are free, instead of waiting for SMs that another
+ * session is giving up. */
 static void grant_open_part(struct session *s, const struct sm_mask *alone)
 {
     struct sm_mask part = sm_mask_minus(s->grant.sms, *alone);

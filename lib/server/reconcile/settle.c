@@ -11,8 +11,8 @@
 #include "server/session/qos_requests.h"
 #include "server/state/server.h"
 
-/* The time that an answer needs to reach its client, which may have to wait for a processor: a
- * quarter of the client's patience, and no more than this. */
+/* The most time allowed for an answer to reach its client, which may have to wait for a processor.
+ * It is a quarter of the client's patience if that is less. */
 #define ANSWER_SPARE_NS 2000000000u
 
 static void patience_fire(struct timer *timer);
@@ -25,7 +25,7 @@ void settle_await(struct session *session)
 
 /* ---- What a session waits for ---------------------------------------------------------------- */
 
-/* Says what the session waits for, which has asked for SMs and has no answer in time. */
+/* Describes what a session waits for that has asked for SMs and has no answer in time. */
 static void wait_describe(const struct session *s, char text[REFUSAL_TEXT_MAX])
 {
     const struct session *blocker = NULL;
@@ -71,7 +71,7 @@ static void wait_describe(const struct session *s, char text[REFUSAL_TEXT_MAX])
         refusal(text, GS_ERR_TIMEOUT, "the SMs could not be given in time: kernels run on");
 }
 
-/* The session whose refused grant keeps this session's from being sent, or NULL. */
+/* Returns the session whose refused grant blocks this session's grant, or NULL. */
 static const struct session *wait_blamed(const struct session *s)
 {
     const struct session *blocker;
@@ -79,7 +79,7 @@ static const struct session *wait_blamed(const struct session *s)
 
     if (s->grant.refused)
         return s;
-    /* Refused grants count while the time is set at which they are tried again. */
+    /* Refused grants count until they are tried again. */
     if (s->device->grant_retry.due_ns == 0 || !grants_due(s))
         return NULL;
     alone = grants_alone(s->device);
@@ -119,7 +119,7 @@ void settle_begin(struct session *session)
         request_begin(session);
 }
 
-/* Gives the session again what it had. Where that has been given away since, the session keeps its
+/* Plans the session's former request again. If that does not fit any more, the session keeps its
  * new request, which is tried again. */
 static void request_undo(struct session *session)
 {
@@ -148,8 +148,8 @@ static void wait_fail(struct session *session, gs_status status, const char *tex
 
 /* ---- Those who wait -------------------------------------------------------------------------- */
 
-/* Answers the session's wait if what it waits for has come or cannot come. Returns whether the wait
- * has ended. */
+/* Answers the client if the session's grant is in force or impossible. Returns whether the wait has
+ * ended. */
 static bool session_settle(struct session *session)
 {
     const struct session *blamed;
@@ -157,7 +157,7 @@ static bool session_settle(struct session *session)
 
     if (session->state == SESSION_OPENING ||
         (session->state == SESSION_OPEN && !session->requests.first)) {
-        qos_requests_unlist(session); /* an attach that had waited: LINK_OPENED will answer it */
+        qos_requests_unlist(session); /* an attach that had to wait; LINK_OPENED will answer it */
         return true;
     }
     if (grants_in_force(session)) {
@@ -190,8 +190,8 @@ static void patience_fire(struct timer *timer)
     device_due(device, DUE_SETTLE);
 }
 
-/* Settling one session takes no other out of the list, but may change what others wait for. So the
- * list is walked again until nothing changes, and what has been planned is sent before. */
+/* Settling one session takes no other session out of the list, but may change what others wait for.
+ * So new plans are sent, and the list is walked again, until nothing changes. */
 void settle_device(struct device *device)
 {
     struct session *next;
@@ -209,7 +209,7 @@ void settle_device(struct device *device)
 
 /* ---- Attaches -------------------------------------------------------------------------------- */
 
-/* The client waits no longer: the attach is refused, whatever the session waits for. */
+/* Refuses the attach because the client will not wait longer. */
 static void answer_fire(struct timer *timer)
 {
     struct session *session = container_of(timer, struct session, answer_by);

@@ -12,8 +12,8 @@
  * lost the worker while it was kept out.
  *
  * CLOSING ends with the worker's LINK_CLOSED; when its grace is over, the worker is asked to evict
- * it. A session that is LOST has only its segment, where its client reads why, and ends when that
- * client goes.
+ * it. A session that is LOST has only its segment, where its client reads the reason, and ends when
+ * that client goes.
  */
 #include "server/session/close.h"
 
@@ -31,13 +31,13 @@
 #include "server/session/trace.h"
 #include "server/state/server.h"
 
-/* How often a session is opened, or taken up, with workers that are lost over it. */
+/* The most attempts to open a session or to take it up, if the worker is lost each time. */
 #define ATTEMPTS_MAX 3u
 /* The most times within LOSSES_NS that a session's unfinished work runs again after a loss for
  * which nobody is to blame. After that it ends, because it may be what loses the device. */
 #define LOSSES_MAX   3u
 #define LOSSES_NS    60000000000u
-#define AGAIN_MS     100u /* until the worker is asked again to evict a session */
+#define AGAIN_MS     100u /* time until the worker is asked again to evict a session */
 
 /* ---- What ends with a session ---------------------------------------------------------------- */
 
@@ -108,7 +108,7 @@ void server_session_resume_over(struct session *session)
 
 /* ---- Refused, or lost with the worker -------------------------------------------------------- */
 
-/* The session has no worker any more, and none will take it up. */
+/* Makes a session LOST: it has no worker any more, and none will take it up. */
 static void session_lost(struct session *session, const struct link_fatal *fatal, const char *why)
 {
     session_segment_fault(session, fatal, why);
@@ -118,10 +118,10 @@ static void session_lost(struct session *session, const struct link_fatal *fatal
     journal_close(session);
     server_session_resume_over(session);
     session->state = SESSION_LOST;
-    session->attached_base = 1; /* ours */
+    session->attached_base = 1; /* the supervisor's */
 }
 
-/* The next worker could not take the session up: its client is told so. */
+/* Ends a session that the next worker could not take up, and tells its client so. */
 static void session_not_resumed(struct session *session, const char *text)
 {
     const struct device *device = session->device;
@@ -172,7 +172,8 @@ static void evict_fire(struct timer *timer)
              session->killed ? "the operator has ended the session" : "its tenant has gone",
              session->grace_ms);
     worker_send(device, &message);
-    /* A worker that is stopped evicts nobody: its end is the session's (heartbeat.h). */
+    /* A stopped worker evicts no session, so the session ends when the worker is ended
+     * (heartbeat.h). */
     if (device_silent(device, HUNG_NS))
         device->worker.overdue = session->id;
     worker_ping(device);
@@ -186,8 +187,8 @@ static void evict_after(struct session *session, uint32_t grace_ms)
               evict_fire);
 }
 
-/* The worker takes no more of the session's work, and frees what the session holds once the device
- * has finished. */
+/* Sends LINK_CLOSE: the worker takes no more of the session's work, and frees what the session
+ * holds once the device has finished its work. */
 static void session_close_begin(struct session *session)
 {
     struct link_message message = {.op = LINK_CLOSE, .slot = session->slot};
@@ -219,7 +220,8 @@ void server_session_kill(struct session *session, uint32_t grace_ms)
         session->killed = session->by_operator = true;
         session->grace_ms = grace_ms;
         session_close_begin(session);
-        worker_ping(session->device); /* whether it answers is known when the grace is over */
+        worker_ping(session->device); /* by the end of the grace it is known whether the worker
+                                         answers */
         evict_after(session, grace_ms);
         break;
     case SESSION_OPENING:
@@ -268,15 +270,15 @@ void server_session_close(struct session *session)
         break;
     case SESSION_CLOSING:
         server_session_unwatch(session);
-        session->killed = false; /* nobody is left who would ask why it ended */
+        session->killed = false; /* no client is left to read why the session ended */
         break;
     case SESSION_FREE:
         break;
     }
 }
 
-/* A session that was killed has given up what it held, and stays until its client goes, which can
- * read why it ended. */
+/* Makes a killed session, which the worker has freed, LOST. It stays until its client goes, which
+ * can read why it ended. */
 static void session_killed(struct session *session)
 {
     timer_cancel(&session->server->loop, &session->evict_by);
@@ -310,7 +312,7 @@ static enum link_replay replay_wanted(struct session *session)
 
     if (!session->replays)
         return LINK_REPLAY_NOT;
-    /* A worker that is replaced leaves nothing unfinished. */
+    /* A replaced worker leaves no unfinished work. */
     if (device_culprit(session->device) || session->device->restart.phase == RESTART_NEXT)
         return LINK_REPLAY;
     if (now - session->losses_ns > LOSSES_NS) {
@@ -320,14 +322,14 @@ static enum link_replay replay_wanted(struct session *session)
     return ++session->losses <= LOSSES_MAX ? LINK_REPLAY_ALONE : LINK_REPLAY_NOT;
 }
 
-/* The next worker is to take the session up. */
+/* Makes an open session wait for the next worker to take it up. */
 static void session_wait(struct session *session)
 {
     qos_requests_keep(session);
     grants_clear(session);
     session->state = SESSION_WAITING;
-    session->attached_base = 1; /* ours */
-    session->missing_ns = 0;    /* observations from the time of the worker's end do not count */
+    session->attached_base = 1; /* the supervisor's */
+    session->missing_ns = 0;    /* observations made around the worker's end do not count */
     session->device->resuming += !session->resuming;
     session->resuming = true;
     if (session->close_wanted)
@@ -336,7 +338,7 @@ static void session_wait(struct session *session)
         session_not_resumed(session, "so were the workers that were to take it up");
 }
 
-/* The attach begins anew with the next worker, unless workers are lost over and over. */
+/* Makes an attach begin anew with the next worker, unless workers are lost over and over. */
 static void session_open_again(struct session *session)
 {
     if (session->close_wanted || session->server->phase >= PHASE_STOPPING ||
@@ -348,8 +350,8 @@ static void session_open_again(struct session *session)
     session->state = SESSION_WAITING;
 }
 
-/* Whether the session ends with its worker for who has lost it: the culprit itself, and the other
- * sessions of a user who goes on losing the device while new ones are refused. */
+/* Returns whether the session ends with its worker because of the culprit: it is the culprit, or
+ * another session of a culprit's user who lost the device while kept out. */
 static bool ends_for_culprit(const struct session *session)
 {
     const struct culprit *culprit = &session->device->culprit;
@@ -358,8 +360,8 @@ static bool ends_for_culprit(const struct session *session)
            (culprit->kept_out && culprit->uid == session->uid);
 }
 
-/* The session was not open yet: an attach of its user would be refused now, and so is the session.
- */
+/* Refuses a session that was not open yet, if an attach of its user would be refused now. Returns
+ * whether it did. */
 static bool refused_for_culprit(struct session *session)
 {
     char text[REFUSAL_TEXT_MAX];

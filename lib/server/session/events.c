@@ -12,7 +12,7 @@ static bool allowed(struct server *server, uid_t uid)
     return account_event(account_get(&server->accounts, uid), clock_ns());
 }
 
-/* A program may ask again without end. */
+/* Returns whether a refusal may be logged, since a program may attach again without end. */
 static bool refusal_allowed(struct server *server, uid_t uid)
 {
     return account_log(account_get(&server->accounts, uid), clock_ns());

@@ -14,8 +14,8 @@
 #include "server/session/close.h"
 #include "server/state/server.h"
 
-/* The times that a client has to map its segment. A watched client may be slow, or stopped; of one
- * that is not watched, nothing is known. */
+/* The times that a client has to map its segment. A watched client may be slow or stopped; nothing
+ * is known of one that is not watched, so it gets less. */
 #define CONFIRM_WATCHED_NS 10000000000u
 #define CONFIRM_NS         2000000000u
 #define POLL_NS            50000000u
@@ -32,8 +32,8 @@ static void liveness_gone(struct session *session, const char *how)
 
 /* ---- Attachments ----------------------------------------------------------------------------- */
 
-/* Returns whether the client has the segment attached; *last is the last attacher's pid, 0 for one
- * that we cannot see. */
+/* Returns whether the client has the segment attached. Sets *last to the last attacher's pid, 0 for
+ * a process that this one cannot see. */
 static bool client_attached(const struct session *session, pid_t *last)
 {
     struct shmid_ds ds;
@@ -44,9 +44,10 @@ static bool client_attached(const struct session *session, pid_t *last)
     return ds.shm_nattch > session->attached_base;
 }
 
-/* Whether the client has given its segment up. A worker that dies gives its own attachment up some
- * time before its end can be known, and the count does not tell whose is gone. So the client's is
- * gone only if it still is when the worker has answered a ping that was sent since. */
+/* Returns whether the client has detached its segment. A dying worker loses its own attachment some
+ * time before its end can be seen, and the count does not show whose attachment is gone. So the
+ * client's counts as gone only if it is still missing after the worker has answered a ping that was
+ * sent since. */
 static bool client_left(struct session *session)
 {
     pid_t last;
@@ -55,7 +56,7 @@ static bool client_left(struct session *session)
         session->missing_ns = 0;
         return false;
     }
-    if (session->state == SESSION_LOST) /* the worker's is not counted */
+    if (session->state == SESSION_LOST) /* the worker's attachment is not counted then */
         return true;
     if (session->missing_ns == 0)
         session->missing_ns = clock_ns();
@@ -115,10 +116,9 @@ static bool attached_last(const struct session *session, pid_t pid)
     return client_attached(session, &last) && last == pid;
 }
 
-/* Watches a process of which `same` is true. That is asked once the pidfd is open: so the pid has
- * not been given to another process meanwhile. 0; -ESRCH: it has ended; other -errno: it cannot be
- * watched.
- */
+/* Watches a process for which `same` is true. `same` is called once the pidfd is open, which proves
+ * that the pid has not been reused meanwhile. Returns 0; -ESRCH if the process has ended; another
+ * -errno if it cannot be watched. */
 static int process_watch(struct session *session, pid_t pid,
                          bool (*same)(const struct session *session, pid_t pid))
 {
@@ -146,7 +146,7 @@ bool liveness_begin(struct session *session)
     return pid == 0 || (pid > 0 && process_watch(session, pid, holds_reply) != -ESRCH);
 }
 
-/* Watches the last process that attached the segment, if it is not one of ours. */
+/* Watches the last process that attached the segment, unless it is the supervisor or a worker. */
 static bool attacher_watch(struct session *session, pid_t pid)
 {
     const struct device *device = session->device;
@@ -187,7 +187,7 @@ static void confirm_fire(struct timer *timer)
         liveness_gone(session, "never mapped its segment");
     else if (session->missing_ns)
         timer_set(&session->server->loop, timer, clock_ns() + POLL_NS, confirm_fire);
-    else /* on a busy machine a client may be slow to say so */
+    else /* on a busy machine a client may be slow to confirm */
         liveness_confirm(session);
 }
 

@@ -21,7 +21,7 @@ static bool answer_send(struct session *session)
                                       .session_id = session->id,
                                       .cookie = session->cookie,
                                       .segment_size = SEG_SIZE};
-    /* The queue is full where a supervisor was killed just after it had answered. */
+    /* The queue is full if a supervisor was killed just after it had answered. */
     bool sent = reply_send(&session->reply, &answer.h, sizeof(answer)) || errno == EAGAIN;
 
     reply_close(&session->reply);
@@ -31,7 +31,8 @@ static bool answer_send(struct session *session)
 static void opened_refused(struct session *session, int32_t status, const char *text)
 {
     session->segment_kept = session->resuming ? SEGMENT_NOT_KEPT : SEGMENT_IN_DOUBT;
-    /* The client of a resumed session may live long, and the worker is not to hold the segment. */
+    /* The client of a resumed session may live long, and the worker should not hold the segment
+     * meanwhile. */
     if (session->resuming)
         session_segment_drop(session->device, session->segment_id);
     server_session_refuse(session, status_is_error(status) ? (gs_status)status : GS_ERR_PROTOCOL,
@@ -44,7 +45,8 @@ void server_session_taken_up(struct session *session)
     session->device->failures = 0;
 }
 
-/* The client of a session that is taken up knows its segment already, and waits for no answer. */
+/* Handles LINK_OPENED of a session that is taken up, whose client has its segment already and waits
+ * for no answer. */
 static void opened_resumed(struct session *session, bool late)
 {
     log_debug("session %llu of uid %u (%s) goes on with worker %d", (unsigned long long)session->id,
@@ -72,12 +74,12 @@ bool server_session_opened(struct session *session, const struct link_opened *op
     session->window_base = opened->window_base;
     session->window_size = opened->window_size;
     grants_opened(session);
-    if (session->close_wanted) { /* the answer has been given, or nobody waits for it */
+    if (session->close_wanted) { /* the client has been answered, or does not wait any more */
         server_session_resume_over(session);
         server_session_close(session);
         return true;
     }
-    session->attached_base = 2; /* the worker's and ours */
+    session->attached_base = 2; /* the worker's and the supervisor's */
     if (session->resuming) {
         opened_resumed(session, opened->late);
         return true;

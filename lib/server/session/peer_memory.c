@@ -12,16 +12,17 @@
 #include "server/state/server.h"
 #include "server/state/session.h"
 
-/* In a round, of each device. What a worker's socket does not take waits here, and not among the
- * messages that others wait for. */
+/* The most questions and messages for a device in a round. Those that a worker's socket does not
+ * take wait here, instead of in the outbox behind which other messages would wait. */
 #define ASKED_EACH   64u
 #define WORDS_EACH   64u
-/* Nothing is lent to a device that is to be told of so many loans first. */
+/* A device with this many pending messages about loans gets no new loan. */
 #define NEWS_LONGEST 1024u
 
 /* ---- Importing ------------------------------------------------------------------------------- */
 
-/* The device that the handle names; NULL: the server has no such other device in use. */
+/* Returns the device that the handle names; NULL: it is the session's own, or the server does not
+ * use it. */
 static struct device *owner_device(const struct session *session)
 {
     const uint32_t index = link_handle_device(session->peer.ask.handle);
@@ -50,7 +51,7 @@ void peer_import_cancel(struct session *session)
     session->peer.ask.ask = 0;
 }
 
-/* fd: stays the caller's; -1 with a refusal. */
+/* Answers the importer's worker. The caller keeps `fd`, which is -1 in a refusal. */
 static void import_answer(struct session *session, const struct link_peer_answer *answer,
                           const char *text, int fd)
 {
@@ -99,7 +100,7 @@ bool peer_import_ask(struct session *session, const struct link_peer_ask *ask)
     return true;
 }
 
-/* The window, if the owner is of the same process. */
+/* Puts the owner's window into the answer if both sessions belong to one process, else 0 bytes. */
 static void window_tell(const struct session *session, const struct session *owner,
                         struct link_peer_answer *answer)
 {
@@ -117,14 +118,14 @@ bool peer_window_ask(struct session *session, const struct link_peer_ask *ask)
     if (ask->ask == 0)
         return false;
     message.u.peer_answer.ask = ask->ask;
-    /* Of one that is taken up, the next worker has the same window. */
+    /* A session that is being taken up gets the same window in the next worker. */
     if (owner && owner->device != session->device && (session_has_memory(owner) || owner->resuming))
         window_tell(session, owner, &message.u.peer_answer);
     worker_send(session->device, &message);
     return true;
 }
 
-/* What the session was given and its worker has not mapped is not for it any more. */
+/* Takes back an import that the session was given and its worker has not mapped. */
 static void granted_clear(struct session *session)
 {
     struct peer_import *peer = &session->peer;
@@ -139,7 +140,8 @@ static void granted_clear(struct session *session)
     piece_discharge(session);
 }
 
-/* Takes fd over. The number comes last, since a supervisor may be killed at any instruction. */
+/* Notes an import that the session is given, and takes fd over. The loan's number is stored last,
+ * since the supervisor may be killed at any instruction. */
 static void granted_set(struct session *session, struct loan *loan, int fd)
 {
     struct peer_import *peer = &session->peer;
@@ -155,14 +157,14 @@ static void granted_set(struct session *session, struct loan *loan, int fd)
     peer->loan.number = loan->name.number;
 }
 
-/* Gives the importer what the owner's worker has told of, if the vault has it. */
+/* Gives the importer the memory that the owner's worker has named, if the vault has it. */
 static void import_grant(struct session *session, struct session *owner,
                          const struct link_peer_answer *answer)
 {
     const struct vault_entry *entry =
         vault_find(&owner->vault, answer->address, answer->piece_size);
     CLEANUP_FD int fd = entry ? fcntl(entry->fd, F_DUPFD_CLOEXEC, 0) : -1;
-    /* A worker is not believed: what it tells of is no more than what the vault has of it. */
+    /* The worker is not trusted: the memory that it names must be within the vault's entry. */
     const bool sound = entry && answer->size > 0 && answer->size <= answer->piece_size;
     const char *refused = sound ? piece_refusal(session, fd)
                                 : "the server has no descriptor of the memory to give another "
@@ -192,7 +194,7 @@ bool peer_exported(struct device *device, const struct link_message *message)
     const struct link_peer_answer *answer = &message->u.peer_answer;
     struct session *owner;
 
-    /* The importer may have gone meanwhile, or its worker. */
+    /* The importer, or its worker, may have gone meanwhile. */
     if (!session || session->state != SESSION_OPEN || answer->ask == 0 ||
         answer->ask != session->peer.ask.ask || owner_device(session) != device)
         return true;
@@ -211,7 +213,7 @@ bool peer_exported(struct device *device, const struct link_message *message)
     return true;
 }
 
-/* The vault's entry of the import that the worker tells of; NULL: there is none. */
+/* Returns the vault's entry of the import that the worker's message names; NULL: there is none. */
 static const struct vault_entry *import_kept(const struct session *session,
                                              const struct link_vault *vault)
 {
@@ -220,7 +222,8 @@ static const struct vault_entry *import_kept(const struct session *session,
     return entry && entry->loan.number == vault->number ? entry : NULL;
 }
 
-/* The vault keeps what the session was given, with its hold, piece and descriptor. */
+/* Moves the import that the session was given into the vault, with its hold, piece and
+ * descriptor. */
 static bool import_put(struct session *session, const struct link_vault *vault)
 {
     struct peer_import *peer = &session->peer;
@@ -232,10 +235,10 @@ static bool import_put(struct session *session, const struct link_vault *vault)
     return result != VAULT_OVERLAP;
 }
 
-/* What was taken back before the importer's worker has said that it has it is taken back now, as is
- * what it was not given: from all sessions of the device, since the worker is told the loan alone.
- * The vault has room (import_grant); if it has none after all, the import is taken back as if it
- * had not been given. A supervisor may be killed over this, and the next one do it again. */
+/* If the loan was revoked before the importer's worker confirmed the import, or if the worker was
+ * not given it, the import is revoked now: in all sessions of the device, since the message names
+ * only the loan. The vault has room (import_grant); if it has none after all, the import is revoked
+ * too. This function may run twice, if a supervisor is killed during it. */
 bool peer_import_keep(struct session *session, const struct link_vault *vault)
 {
     const bool given = vault->number && vault->number == session->peer.loan.number;
@@ -255,7 +258,7 @@ bool peer_import_keep(struct session *session, const struct link_vault *vault)
 
 void peer_imports_tell(struct session *session)
 {
-    granted_clear(session); /* its former worker had it */
+    granted_clear(session); /* its former worker had the import */
     for (uint32_t i = 0; i < session->vault.count; i++) {
         const struct vault_loan *name = &session->vault.entry[i]->loan;
         const struct loan *loan = name->number ? loan_find(session->server, name->number) : NULL;
@@ -274,14 +277,14 @@ void peer_memory_deinit(struct session *session)
 
 /* ---- The round ------------------------------------------------------------------------------- */
 
-/* A worker may be told while its socket takes it. */
+/* Returns whether the worker's socket takes messages at once. */
 static bool room(const struct device *device)
 {
     return device->worker.outbox.count == 0;
 }
 
-/* A supervisor may be killed in between, with what waits for the socket: the worker may count what
- * is noted here, or less. */
+/* Sends LINK_LINGERING. If the supervisor is killed before the socket takes the message, the worker
+ * counts less than is noted here. */
 static void lingering_send(struct device *device, uid_t uid)
 {
     struct link_message message = {.op = LINK_LINGERING, .slot = LINK_SLOT_NONE};
@@ -319,8 +322,8 @@ static void device_ask(struct device *device, struct session *session)
     worker_send(device, &message);
 }
 
-/* The device has another worker, or the server another supervisor: the worker is told and asked
- * all. What was to be told to the one before it is told as its sessions are taken up. */
+/* Queues all questions and messages for a device that has a new worker, or whose supervisor is new.
+ * Revocations that a former worker did not get are sent as its sessions are taken up. */
 static void news_begin(struct device *device)
 {
     struct server *server = device->server;
@@ -353,15 +356,15 @@ static struct session *asker_next(const struct device *device, uint32_t from)
     return NULL;
 }
 
-/* A device that has failed is asked no more. */
+/* Refuses all imports from a device that has failed. */
 static void asks_refuse(struct device *device)
 {
     for (struct session *s; (s = asker_next(device, 0));)
         refuse_unknown(s);
 }
 
-/* Asks the owner's worker about imports of sessions from the slot `from` up to `end`, as many as
- * *left says. */
+/* Asks the owner's worker about imports of sessions in the slots from `from` up to `end`, at most
+ * *left of them. */
 static void ask_some(struct device *device, uint32_t from, uint32_t end, uint32_t *left)
 {
     for (struct session *s = asker_next(device, from); s && s->slot < end && *left && room(device);
@@ -374,7 +377,8 @@ static void ask_some(struct device *device, uint32_t from, uint32_t end, uint32_
     }
 }
 
-/* Returns whether there is more for the device's worker, which takes it. */
+/* Sends the device's worker its questions and messages. Returns whether there are more and the
+ * worker takes them. */
 static bool device_go_on(struct device *device)
 {
     struct loan_news *news = &device->news;
@@ -388,8 +392,8 @@ static bool device_go_on(struct device *device)
     }
     if (news->worker != device->worker.child.pid)
         news_begin(device);
-    /* It must have taken up all its sessions: an export of one that it has not is not known to it,
-     * and of one that it is taking up it could not take back what has been revoked. */
+    /* The worker must have taken up all its sessions first: it does not know the exports of a
+     * session that it has not, and cannot revoke imports of a session that it is taking up. */
     if (device->resuming)
         return false;
     for (uint32_t i = 0; i < WORDS_EACH && news->words.count && room(device); i++)
@@ -399,7 +403,7 @@ static bool device_go_on(struct device *device)
     return (news->words.count || !asks) && room(device);
 }
 
-/* The round's end does the rest. */
+/* Only wakes the loop; the round's end does the rest. */
 static void soon_fire(struct timer *timer)
 {
     (void)timer;

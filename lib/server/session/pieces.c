@@ -23,7 +23,7 @@ const char *piece_refusal(const struct session *session, int fd)
     const struct account *account = account_find(&session->server->accounts, session->uid);
     const struct ctl_settings limit = qos_of_user(session->server, session->uid, session->device);
 
-    if (fd < 0) /* the kernel had none left for us; the memory itself is good */
+    if (fd < 0) /* the kernel had no descriptor left for this process; the memory itself is good */
         return "no descriptor is left (RLIMIT_NOFILE)";
     /* Clients and workers must still be served. */
     if (pieces_leave_none(session->server, fd))
@@ -72,8 +72,8 @@ bool piece_put(struct session *session, const struct link_vault *vault, int *fd)
     return result != VAULT_OVERLAP;
 }
 
-/* Memory that the session shares with another has a descriptor of its own here, so that it does not
- * matter which of them ends first. The other may have none: the vault was full. */
+/* Shared memory gets a descriptor of its own for each session, so that it does not matter which
+ * session ends first. The other session may have none, if the vault was full. */
 bool piece_share(struct session *session, const struct link_vault_share *share)
 {
     const struct session *from = registry_by_slot(&session->server->registry, share->from_slot);

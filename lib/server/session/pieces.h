@@ -1,6 +1,6 @@
 /*
- * pieces.h - the pieces of a session's memory that the vault keeps: what its worker sends, shares
- * or drops, within what the descriptors and the user's limit allow.
+ * pieces.h - puts into the vault the pieces of a session's memory that its worker sends or shares,
+ * and removes those that it drops, within the limits on descriptors and on the user.
  */
 #ifndef GS_SERVER_PIECES_H
 #define GS_SERVER_PIECES_H
@@ -13,23 +13,24 @@
 struct server;
 struct session;
 
-/* Whether keeping the descriptor would leave too few for everything else: each session has a pidfd.
- */
+/* Returns whether keeping the descriptor would leave too few for everything else. Each session
+ * needs a pidfd. */
 bool pieces_leave_none(const struct server *server, int fd);
-/* Why the vault does not keep a further piece of the session's memory by that descriptor, or NULL.
- */
+/* Returns why the vault does not keep a further piece of the session with that descriptor, or NULL
+ * if it does. */
 const char *piece_refusal(const struct session *session, int fd);
-/* LINK_VAULT_PUT. fd: the descriptor that came along, or -1; one that the vault keeps becomes -1.
- * What the vault cannot keep is noted in the session. false: the message makes no sense. */
+/* Handles LINK_VAULT_PUT. *fd is the descriptor that came along, or -1; it becomes -1 if the vault
+ * keeps it. A piece that the vault cannot keep is noted in the session. Returns false if the
+ * message is invalid. */
 bool piece_put(struct session *session, const struct link_vault *vault, int *fd);
-/* Counts one of the user's pieces, of an import that the vault does not have yet, or (below) no
- * longer. */
+/* Count one of the user's pieces, for an import that the vault does not have yet, and uncount
+ * it. */
 void piece_charge(const struct session *session);
 void piece_discharge(const struct session *session);
-/* The same for LINK_VAULT_SHARE. */
+/* Handles LINK_VAULT_SHARE, as piece_put. */
 bool piece_share(struct session *session, const struct link_vault_share *share);
-/* LINK_VAULT_DROP. The vault may have no descriptor: it was full when the memory was made. What
- * other devices' sessions have of the memory goes too. */
+/* Handles LINK_VAULT_DROP. The vault may have no descriptor, if it was full when the memory was
+ * made. Revokes the loan of the memory. */
 void piece_remove(struct session *session, const struct link_vault *vault);
 /* Removes all pieces of the session. */
 void pieces_remove_all(struct session *session);

@@ -48,7 +48,7 @@ void qos_requests_answer(struct session *session, gs_status status, const char *
 
 void qos_requests_keep(struct session *session)
 {
-    /* An open session in the list has a request under way, which begins anew. */
+    /* An open session in the list has a request in progress, which begins anew. */
     if (session->state == SESSION_OPEN && session->requests.listed && session->requests.first)
         session->qos = session->requests.former;
     qos_requests_unlist(session);
@@ -72,7 +72,7 @@ void qos_requests_await(struct session *session, void (*fire)(struct timer *pati
     requests->listed = true;
     requests->next = session->device->awaited;
     session->device->awaited = session;
-    /* Requests of a session that is taken up are not under way. */
+    /* No request of a session that is being taken up is in progress. */
     timer_set(&session->server->loop, &requests->patience,
               requests->first && session->state == SESSION_OPEN ? requests->first->due_ns
                                                                 : clock_ns() + GRANT_PATIENCE_NS,

@@ -20,7 +20,7 @@ static struct seg_server *server_part(const struct session *session)
     return (struct seg_server *)(void *)(session->segment + SEG_OFF_SERVER);
 }
 
-/* Whether the session's segment has been lost with all who had it attached. */
+/* Returns whether the session's segment is gone, with all processes that had it attached. */
 static bool segment_gone(const struct session *session)
 {
     return !session->segment;
@@ -50,7 +50,8 @@ int session_segment_restore(struct session *session)
     return session->segment ? 0 : -errno;
 }
 
-/* The pool's segments are kept by the device's present worker, and by no other. */
+/* The pool is used only while the worker is ready, since the present worker keeps the pool's
+ * segments. */
 int session_segment_init(struct session *session)
 {
     struct device *device = session->device;
@@ -95,9 +96,10 @@ void session_segment_fill(struct session *session)
     memcpy(info->device_uuid, device->uuid, sizeof(info->device_uuid));
     memcpy(info->attribute, device->attribute, sizeof(info->attribute));
     info->device_count = session->server->device_count;
-    /* Until now the supervisor may be the only one to have it attached, and be killed. */
+    /* The segment was not marked before, since the supervisor may have been the only process to
+     * have it attached, and may have been killed. */
     segment_mark(session->segment_id);
-    /* Release: the info before the state; the client learns of the segment only by the reply. */
+    /* release: the info before the state; the client learns of the segment only by the reply. */
     atomic_store_explicit(&server_part(session)->state, SEG_OPEN, memory_order_release);
 }
 
@@ -107,8 +109,8 @@ bool session_segment_open(const struct session *session)
            atomic_load_explicit(&server_part(session)->state, memory_order_relaxed) == SEG_OPEN;
 }
 
-/* What a session that is not to blame is told. Its own user's processes are named, and nothing of
- * another user's. */
+/* Writes the text for a session that is not to blame. It names the culprit only if that is of the
+ * same user. */
 static void victim_describe(char text[], size_t size, const struct session *session,
                             const char *why)
 {
@@ -147,7 +149,7 @@ struct seg_fault session_verdict(const struct session *session, const struct lin
         memcpy(fault.kernel, fatal->kernel, sizeof(fault.kernel));
         fault.kernel[sizeof(fault.kernel) - 1] = 0;
     }
-    /* The others are not told whose kernel it was. */
+    /* Other sessions are not told the kernel's name. */
     if (fault.kernel[0])
         snprintf(fault.message, sizeof(fault.message), "kernel %s: %.110s", fault.kernel, why);
     else if (blamed)
@@ -159,8 +161,8 @@ struct seg_fault session_verdict(const struct session *session, const struct lin
     return fault;
 }
 
-/* Tells the client of an open session how it has ended. A fault that the worker has told before
- * stays. */
+/* Tells the client of an open session how the session has ended. A fault that the worker has
+ * written before stays. */
 static void fault_publish(const struct session *session, const struct seg_fault *fault,
                           uint32_t state)
 {
@@ -203,7 +205,7 @@ void session_segment_drop(struct device *device, int id)
     worker_send(device, &message);
 }
 
-/* Gives the segment to the next session of the same user. */
+/* Puts the segment into the pool, for a next session of the same user. */
 static void segment_keep(const struct session *session)
 {
     const struct pooled_segment segment = {session->segment_id, session->uid, session->segment};
@@ -223,7 +225,7 @@ void session_segment_deinit(struct session *session)
         return;
     shared = server_part(session);
 
-    /* gs_detach waits for this word: what the session held is free now. */
+    /* gs_detach waits for this word: all that the session held is free now. */
     atomic_store_explicit(&shared->state, SEG_CLOSED, memory_order_release);
     futex_wake(&shared->state);
     if (ready && session->segment_kept == SEGMENT_IN_DOUBT)

@@ -16,8 +16,8 @@
 #include "server/state/server.h"
 
 #define LEASE_NS     3000000000u /* gsctl renews it several times in this time */
-/* Between two traces of users other than the operator: the worker takes all sessions back from its
- * side lanes at the begin and the end of each. */
+/* The least time between two traces of users other than the operator, since the worker recalls all
+ * sessions from its side lanes at the beginning and the end of each trace. */
 #define TRACE_GAP_NS 1000000000u
 
 /* ---- What is told ---------------------------------------------------------------------------- */
@@ -70,7 +70,7 @@ void device_trace_lost(const struct device *device)
 
     if (!device->trace.segment)
         return;
-    /* Another user's tenant is not named, nor its kernel. */
+    /* Neither another user's tenant nor its kernel is named. */
     if (culprit && seen(&device->trace, culprit->uid))
         event.session = culprit->session_id;
     if (event.session || device->trace.all)
@@ -110,7 +110,8 @@ static void lease_renew(struct device *device)
     timer_set(&device->server->loop, &device->trace.lease, clock_ns() + LEASE_NS, lease_fire);
 }
 
-/* Logs that a trace begins. The lines are limited, since a program may begin traces without end. */
+/* Logs that a trace begins. The number of lines is limited, since a program may begin traces
+ * without end. */
 static void begin_log(const struct device *device, const struct reply *by)
 {
     struct account *account = account_get(&device->server->accounts, device->trace.uid);
@@ -124,7 +125,7 @@ static void begin_log(const struct device *device, const struct reply *by)
     log_event_write(&event, LOG_LEVEL_INFO);
 }
 
-/* Whether a trace of all sessions, or of the asker's, may begin. */
+/* Checks whether a trace of all sessions, or of the asker's, may begin. */
 static gs_status begin_check(const struct device *device, uid_t asker, bool all,
                              char text[REFUSAL_TEXT_MAX])
 {
@@ -156,7 +157,7 @@ gs_status device_trace_begin(struct device *device, const struct reply *by, int3
     void *memory;
 
     if (trace->segment && trace->uid == uid &&
-        trace->token == by->token) { /* a killed supervisor had begun it */
+        trace->token == by->token) { /* a killed supervisor had begun this trace */
         device_trace_tell(device);
         *id = trace->segment_id;
         return GS_OK;
@@ -203,7 +204,8 @@ bool device_trace_keep(struct device *device, uid_t uid, int32_t id)
 {
     if (!owns(&device->trace, uid, id))
         return false;
-    segment_mark(id); /* its reader has mapped it; until then the supervisor may be killed */
+    segment_mark(id); /* not before its reader has mapped it, since the supervisor may be killed
+                         until then */
     lease_renew(device);
     return true;
 }

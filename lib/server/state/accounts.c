@@ -16,7 +16,8 @@
 #define FAULT_OUT_MAX_NS UINT64_C(600000000000)
 #define FAULTS_FORGET_NS UINT64_C(600000000000)
 
-/* The supervisor may have been killed while it moved them: then they are out of order. */
+/* The former supervisor may have been killed while it moved entries. Accounts from the first one
+ * out of order on are dropped. */
 void accounts_restore(struct accounts *accounts)
 {
     for (uint32_t i = 0; i < accounts->count; i++) {
@@ -30,7 +31,7 @@ void accounts_restore(struct accounts *accounts)
     }
 }
 
-/* The index of the user's account, or where it would be. */
+/* Returns the index of the user's account, or the index at which it would be inserted. */
 static uint32_t account_index(const struct accounts *accounts, uid_t uid)
 {
     uint32_t low = 0, high = accounts->count;
@@ -74,7 +75,7 @@ static bool suspicions_forgotten(const struct account *account, uint64_t now_ns)
     return account->suspicions == 0 || now_ns > account->suspect_ns + FAULTS_FORGET_NS;
 }
 
-/* Until when faults or suspicions count against the user; 0: none do. */
+/* Returns the time until which faults or suspicions count against the user; 0: none do. */
 static uint64_t counted_until(const struct account *account, uint64_t now_ns)
 {
     uint64_t until = faults_forgotten(account, now_ns) ? 0 : account->kept_out_ns;
@@ -84,7 +85,7 @@ static uint64_t counted_until(const struct account *account, uint64_t now_ns)
     return until;
 }
 
-/* Whether the user is forgotten rather than the other one. */
+/* Returns whether this user is to be forgotten before the other one. */
 static bool goes_before(const struct account *account, const struct account *other, uint64_t now_ns)
 {
     const uint64_t until = counted_until(account, now_ns);
@@ -93,10 +94,11 @@ static bool goes_before(const struct account *account, const struct account *oth
     return until != other_until ? until < other_until : account->refilled_ns < other->refilled_ns;
 }
 
-/* Forgets a user without sessions and memory that lingers: who has asked longest ago, of those
- * against whom faults or suspicions count only if there are no others. For somebody with thousands
- * of users, who loses the device by all of them, must not keep everybody else from the server.
- * false: there is none. */
+/* Forgets one user who has neither sessions nor lingering memory: the one who has asked longest
+ * ago. A user against whom faults or suspicions count is forgotten only if there is no other. Such
+ * users must be forgotten too, since an attacker who loses the device with thousands of uids could
+ * otherwise fill the table and keep all others from the server. Returns false if there is no user
+ * to forget. */
 static bool account_evict(struct accounts *accounts)
 {
     const uint64_t now = clock_ns();
@@ -163,7 +165,7 @@ void accounts_worker_gone(struct accounts *accounts, int device)
         accounts->entry[i].lingering_sent &= ~(1u << device);
 }
 
-/* The first fault is taken for an accident; from the second on each doubles the time. */
+/* The first fault counts as an accident; from the second on each fault doubles the time. */
 uint64_t account_fault(struct account *account, uint64_t now_ns)
 {
     uint64_t out_ns = 0;

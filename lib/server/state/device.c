@@ -48,7 +48,7 @@ int device_bell_open(struct device *device, mode_t mode)
 
     device->bell_queue =
         mq_open(device->bell, O_RDONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode, &attr);
-    /* The umask does not know who is served. */
+    /* The umask would not let all served users open the queue. */
     return device->bell_queue < 0 || fchmod(device->bell_queue, mode) < 0 ? -errno : 0;
 }
 

@@ -33,7 +33,8 @@ static bool grants_any(const struct session *s)
     return s->state == SESSION_OPENING || s->state == SESSION_OPEN || s->state == SESSION_CLOSING;
 }
 
-/* The grants that may hold: the one that the worker has confirmed, and the one on its way to it. */
+/* Two grants may be in force: the one that the worker has confirmed, and the one on its way to the
+ * worker. */
 static bool applied_holds(const struct session *s)
 {
     return grants_any(s) && s->state != SESSION_OPENING;
@@ -44,7 +45,7 @@ static bool sent_holds(const struct session *s)
     return grants_any(s) && (s->grant.awaited || s->state == SESSION_OPENING);
 }
 
-/* The SMs of both grants, each as far as the argument says that it counts. */
+/* Returns the SMs of the applied and of the sent grant, of each only if its argument is true. */
 static struct sm_mask held_of(const struct session *s, bool applied, bool sent)
 {
     struct sm_mask held = {{0}};
@@ -99,7 +100,7 @@ uint32_t grants_pending_count(const struct device *device)
     uint32_t count = 0;
 
     for (struct session *s = NULL; (s = device_session_next(device, s));) {
-        if (s->state == SESSION_OPENING) /* the grant is in force from the first launch on */
+        if (s->state == SESSION_OPENING) /* the sent grant is in force from the first launch on */
             count += !grant_same(&s->grant.target, &s->grant.sent);
         else if (s->state == SESSION_OPEN)
             count += !grants_in_force(s);
@@ -111,7 +112,8 @@ bool grants_due(const struct session *s)
 {
     if (s->state == SESSION_WAITING)
         return !sm_mask_empty(&s->grant.sms) && s->device->worker.state == WORKER_READY &&
-               (s->resuming || !s->device->resuming); /* new ones may take others' addresses */
+               (s->resuming || !s->device->resuming); /* new sessions could take the addresses of
+                                                         sessions that are still to be taken up */
     return s->state == SESSION_OPEN && !s->grant.awaited && !s->grant.refused &&
            !grant_same(&s->grant.target, &s->grant.applied);
 }
@@ -174,8 +176,8 @@ static void retry_fire(struct timer *timer)
     device_due(device, DUE_PLAN);
 }
 
-/* The limit is what the worker makes of it: no more than the device has, or the session has
- * addresses for. */
+/* Notes the memory limit as the worker applies it: at most the device's memory, and at most the
+ * session's range of addresses. */
 static void limit_note(struct session *session)
 {
     uint64_t limit = session->grant.applied.mem_limit, total = session->device->info.memory_total;
@@ -191,7 +193,7 @@ static void granted_refused(struct session *s, int32_t status, const char *text)
 
     s->grant.refusal_status = status_is_error(status) ? (gs_status)status : GS_ERR_PROTOCOL;
     s->grant.refused = true;
-    if (strncmp(s->grant.refusal, text, sizeof(s->grant.refusal) - 1) != 0) /* said once */
+    if (strncmp(s->grant.refusal, text, sizeof(s->grant.refusal) - 1) != 0) /* logged once */
         log_warning("event=grant-kept device=%d session=%llu reason=%s", device->index,
                     (unsigned long long)s->id, text);
     snprintf(s->grant.refusal, sizeof(s->grant.refusal), "%.*s", (int)REFUSAL_TEXT_MAX - 1,
@@ -219,8 +221,8 @@ bool grants_granted(struct session *s, const struct link_granted *granted, const
         granted_refused(s, granted->status, text);
     }
     g->awaited = false;
-    /* Sessions that wait for these SMs are planned in a round of its own: many such messages come
-     * at once. */
+    /* Sessions that wait for these SMs are planned in a round of its own, since many such messages
+     * come at once. */
     if (freed || device->blocked)
         device_plan_soon(device);
     device_due(device, grants_due(s) ? DUE_SEND | DUE_SETTLE : DUE_SETTLE);

@@ -33,7 +33,7 @@ bool group_exists(const char *name)
     return getgrnam(name) != NULL;
 }
 
-/* A name without a user is nobody. */
+/* Adds the users that the group lists. A name without a user is skipped. */
 static bool named_add(struct members *members, const struct group *group)
 {
     for (char **name = group->gr_mem; *name; name++) {

@@ -24,7 +24,7 @@ struct loan *loan_find(const struct server *server, uint64_t number)
     return loan;
 }
 
-/* Makes the loan of memory that has none yet. NULL: there is no memory for it. */
+/* Makes a loan of memory that has none yet. NULL: no memory. */
 static struct loan *loan_new(struct server *server, const struct vault_loan *name, uint64_t size)
 {
     struct loan **row = row_of(&server->loans, name->number), *loan = calloc(1, sizeof(*loan));
@@ -55,7 +55,8 @@ static void loan_free_unused(struct server *server, struct loan *loan)
 
 /* ---- What workers are told ------------------------------------------------------------------- */
 
-/* A worker that cannot be told is replaced by one that is told all. */
+/* Queues a message for a device's worker. If that fails, the worker is killed, since its successor
+ * gets all messages. */
 static void news_add(struct device *device, uint64_t word)
 {
     if (word_queue_push(&device->news.words, word))
@@ -119,7 +120,7 @@ void loan_hold(struct loan *loan, const struct device *device)
     loan->devices |= 1u << device->index;
 }
 
-/* Counts an import no longer. */
+/* Uncounts an import. */
 static void loan_release(struct server *server, struct loan *loan)
 {
     if (--loan->holders == 0 && taken_back(loan))

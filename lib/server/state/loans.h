@@ -1,14 +1,14 @@
 /*
- * loans.h - loans: memory that a session, the owner, lends to sessions of other devices. A loan is
- * of one piece, from its first import until the owner takes it back, frees it or ends; when the
- * piece is lent anew that is another loan. So a worker is told of one number, however many imports
- * it has.
+ * loans.h - loans: memory that a session (the owner) lends to sessions of other devices. A loan is
+ * of one piece, from its first import until the owner revokes it, frees it or ends. If the piece is
+ * lent again later, that is another loan. So a worker is told one number, however many imports it
+ * has.
  *
- * The vault's entries say which loan they are of (base/vault.h), and a next supervisor makes the
- * table from them. A loan whose owner's entry is not there was taken back.
+ * The vault's entries name their loans (base/vault.h), and a next supervisor builds the table from
+ * them. A loan without an entry of its owner was revoked.
  *
- * What is still mapped then lingers: it counts against the owner's user, on the owner's device,
- * until the last import is gone (accounts.h). The supervisor's thread.
+ * Memory of a revoked loan that importers still map *lingers*: it counts against the owner's user,
+ * on the owner's device, until the last import is gone (accounts.h). The supervisor's thread.
  */
 #ifndef GS_SERVER_LOANS_H
 #define GS_SERVER_LOANS_H
@@ -26,15 +26,15 @@ struct device;
 struct server;
 struct session;
 
-/* Imports of one loan: one for each session that a server can have. */
+/* The most imports of one loan: one for each session that a server can have. */
 #define LOAN_HOLDERS_MAX LINK_SLOTS_MAX
 
 struct loan {
     struct vault_loan name;
     uint64_t size;
-    uint32_t slot;    /* the owner's; LINK_SLOT_NONE: the loan is taken back */
-    uint32_t holders; /* imports, also those that their worker has yet to map */
-    uint32_t devices; /* as bits: sessions of these have, or had, imports */
+    uint32_t slot;    /* the owner's slot; LINK_SLOT_NONE: the loan was revoked */
+    uint32_t holders; /* number of imports, including those that a worker has not mapped yet */
+    uint32_t devices; /* bits of the devices whose sessions have, or had, imports */
     struct loan *next;
 };
 
@@ -45,35 +45,39 @@ struct loans {
     struct loan *row[LOAN_ROWS]; /* by number */
 };
 
-/* What the worker of a device has to be told of loans, a bounded number of words in each round
- * (session/peer_memory.h): so that no user's loans fill the worker's socket. */
+/* The messages about loans that a device's worker has still to get. A bounded number is sent in
+ * each round (session/peer_memory.h), so that no user's loans fill the worker's socket. */
 struct loan_news {
-    struct word_queue words; /* loans taken back, and LOAN_LINGERS with a user's number */
-    uint64_t asks[LINK_SLOTS_MAX / 64]; /* as bits: sessions whose import it is to be asked about */
+    struct word_queue words;            /* numbers of revoked loans, and LOAN_LINGERS with a uid */
+    uint64_t asks[LINK_SLOTS_MAX / 64]; /* bits of the slots whose sessions' imports the worker
+                                           must be asked about */
     uint32_t asks_next;                 /* the slot whose turn is next */
-    pid_t worker;                       /* that has been told all; 0: none */
+    pid_t worker;                       /* the worker to which all has been sent or queued; 0:
+                                           none */
 };
 #define LOAN_LINGERS (UINT64_C(1) << 63)
 
-/* The loan of that number. NULL: there is none. */
+/* Returns the loan of that number; NULL: there is none. */
 struct loan *loan_find(const struct server *server, uint64_t number);
-/* The loan of an entry of the session's vault, begun if there is none. NULL: there is no memory. */
+/* Returns the loan of an entry of the owner's vault, and begins one if there is none. NULL: no
+ * memory. */
 struct loan *loan_begin(struct session *owner, uint64_t address, uint64_t size);
 /* Counts an import on that device. */
 void loan_hold(struct loan *loan, const struct device *device);
-/* Ends the loan of the owner's memory at that address, if there is one. */
+/* Revokes the loan of the owner's memory at that address, if there is one. */
 void loan_take_back(struct session *owner, uint64_t address);
-/* Notes that the session gives up the entry, which may be a loan's or an import's. */
+/* Notes that the session gives up a vault entry with this loan, as its owner or as an importer. */
 void loan_entry_gone(struct session *session, const struct vault_loan *name);
-/* Has the device's worker told how much of the user's memory lingers there, unless that is about to
- * be done. */
+/* Queues a message to the device's worker of how much of the user's memory lingers there, unless
+ * one is queued already. */
 void loan_linger_on(struct device *device, struct account *account);
-/* Has the device's worker take back all that its sessions have of a loan. */
+/* Queues a message to the device's worker to revoke all imports of a loan. */
 void loan_revoke_on(struct device *device, uint64_t number);
 
-/* Enters what an entry of the vault, or an import under way, says. false: there is no memory. */
+/* Enters the loan of a vault entry, or of an import in progress, into the table. Returns false if
+ * there is no memory. */
 bool loan_restore(struct session *session, const struct vault_loan *name, uint64_t size);
-/* Takes back the loans that no owner has entered, once all has been entered. */
+/* Revokes the loans that no owner has entered. Called once all entries have been restored. */
 void loans_restored(struct server *server);
 
 #endif

@@ -45,7 +45,7 @@ gs_status qos_check(const struct wire_qos *qos, const struct device *device,
     if (qos->cls >= CLASSES)
         return refusal(text, GS_ERR_INVALID_VALUE, "class %u: there are 0 to %d", qos->cls,
                        GS_CLASS_BEST_EFFORT);
-    if (qos->priority < 0) /* a priority that is too high is cut */
+    if (qos->priority < 0) /* a priority that is too high is lowered later */
         return qos_check_priority(qos->priority, qos_priority_most(device), text);
     if (qos->weight > QOS_WEIGHT_MAX)
         return refusal(text, GS_ERR_INVALID_VALUE, "weight %u: 1 to %u, or 0 for the default",
@@ -71,8 +71,8 @@ static uint32_t cap_lower(uint32_t a, uint32_t b)
     return (uint32_t)limit_lower(a, b);
 }
 
-/* Returns the tighter of two sets of limits, field by field. The lower number is the tighter one,
- * and no (0) is tighter than yes. */
+/* Returns the tighter of two settings, field by field. The lower number is the tighter one, and no
+ * (0) is tighter than yes. */
 static struct ctl_settings settings_tightest(const struct ctl_settings *a,
                                              const struct ctl_settings *b,
                                              const struct placer_device *device)
@@ -116,9 +116,9 @@ struct ctl_settings qos_set_user(const struct server *server, uid_t uid)
     return settings_merge(&policy, 0, &set);
 }
 
-#define OTHERS_SHARE     4u /* of sessions, a device's memory and CPUs, for each of the others */
-/* Of descriptors, segments, host memory, sets of SMs and what the driver takes of a device's
- * memory, which all of them have to share. */
+#define OTHERS_SHARE     4u /* fraction per other user of sessions, device memory and CPUs */
+/* The fraction per other user of descriptors, segments, host memory, sets of SMs and the device
+ * memory that the driver takes, which all users share. */
 #define OTHERS_PART      8u
 #define OTHERS_LEAST     64u
 #define OTHERS_KERNEL_MS 10000u
@@ -128,7 +128,7 @@ static uint32_t others_part(uint32_t all)
     return all / OTHERS_PART > OTHERS_LEAST ? all / OTHERS_PART : OTHERS_LEAST;
 }
 
-/* In percent of a CPU. */
+/* Returns the limit on compiling for each other user, in percent of a CPU. */
 static uint32_t others_compile(uint32_t cpus)
 {
     const uint32_t share = 100 * cpus / OTHERS_SHARE;
@@ -136,8 +136,8 @@ static uint32_t others_compile(uint32_t cpus)
     return share < SETTING_COMPILE_MAX ? share : SETTING_COMPILE_MAX;
 }
 
-/* What the sessions of all users may have of host memory on a device. The rest is for the server
- * itself, which is not counted: its tables, what it reads and what it compiles. */
+/* Returns the host memory that the sessions of all users may have on a device. The rest is for the
+ * server itself, whose tables, buffers and compilations are not counted. */
 static uint64_t all_host_mem(const struct server *server)
 {
     return server->host_memory / 4 * 3 / (uint64_t)server->device_count;
@@ -174,8 +174,8 @@ struct ctl_settings qos_others(const struct server *server, const struct device 
     return settings_merge(&others, 0, &set);
 }
 
-/* What holds for the user's sessions. granted: fields that the operator has set for one session,
- * which stand in the place of what holds for other users. */
+/* Returns the limits of the user's sessions. `granted` are fields that the operator has set for one
+ * session, which replace the limits of other users. */
 static struct ctl_settings user_limits(const struct server *server, uid_t uid,
                                        const struct device *device, uint32_t granted)
 {
@@ -184,8 +184,8 @@ static struct ctl_settings user_limits(const struct server *server, uid_t uid,
 
     if (server_other(server, uid)) {
         others = qos_others(server, device);
-        /* A setting of the user or the session replaces that for other users, also where it is
-         * more. */
+        /* A setting of the user or the session replaces the limit of other users, even if it is
+         * higher. */
         others.fields &= ~(own.fields | granted);
         limit = settings_tightest(&limit, &others, &device->sms);
     }
@@ -232,8 +232,8 @@ static gs_status effect_sms(const struct session *session, uint32_t share,
     /* A ban also takes exclusive SMs from a session that has them: only asking anew is refused. */
     effect->grant.exclusive = limit->fields & CTL_EXCLUSIVE ? limit->exclusive : asked->exclusive;
     if (sms->group_count == 0) {
-        /* A cap that the device cannot keep is refused. Sessions' own requests were refused before.
-         */
+        /* A cap that the device cannot enforce is refused. Sessions' own requests were refused
+         * earlier. */
         if (effect->sms >= sms->sm_count)
             effect->sms = 0;
         if (effect->sms || effect->bounded || effect->grant.exclusive)
@@ -270,8 +270,8 @@ gs_status qos_effect(const struct session *session, uint32_t share, struct qos_e
         user_limits(server, session->uid, session->device, session->set.fields);
     struct ctl_settings limit = settings_tightest(&user, &session->set, &session->device->sms);
     const struct wire_qos *asked = &session->qos;
-    /* These two, set for the session itself, stand in the place of its request: an operator can
-     * raise them. What is set for its user and for all caps them all the same. */
+    /* A class or priority set for the session itself replaces its request, so an operator can raise
+     * it. The settings of its user and of all sessions still cap it. */
     uint32_t cls = session->set.fields & CTL_CLASS ? session->set.cls : asked->cls;
     int32_t priority = session->set.fields & CTL_PRIORITY ? session->set.priority : asked->priority;
     struct link_grant *grant = &effect->grant;

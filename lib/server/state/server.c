@@ -80,7 +80,8 @@ void server_commit(struct server *server, uint64_t token)
     committed->at[next].policy = server->policy;
     committed->at[next].options = server->options;
     committed->at[next].token = token;
-    /* release: this process may be killed before, and the next one reads what the index names */
+    /* release: the copy is complete before the index names it, since this process may be killed in
+     * between */
     atomic_store_explicit(&committed->index, next, memory_order_release);
 }
 

@@ -1,6 +1,6 @@
 /*
- * server.h - what the supervisor knows, in one object: its options, its phase, the sessions, what
- * operators have set, the devices. The folders above change it; see server/supervisor.h.
+ * server.h - struct server, the supervisor's whole state: its options, its phase, the sessions, the
+ * operators' settings, the devices. The folders above state/ change it; see server/supervisor.h.
  */
 #ifndef GS_SERVER_SERVER_H
 #define GS_SERVER_SERVER_H
@@ -25,66 +25,70 @@
 #include "server/state/settings_read.h"
 #include "server/state/state_writer.h"
 
-/* Descriptors kept free of what tenants ask for, so that operators are always answered. */
+/* Descriptors that requests of tenants may not use up, so that operators are always answered. */
 #define DESCRIPTORS_RESERVE 64u
 
 #define DEVICES_MAX     8
 #define DEVICES_ALL     0
 #define TENANTS_DEFAULT 2048u
 
-/* Whether kernels are kept to their session's window where the session has not asked for it. */
+/* Whether the server fences the kernels of sessions that have not asked for the address fence. */
 enum fence_policy { FENCE_AUTO, FENCE_ALWAYS, FENCE_NEVER };
 
 struct server_options {
     bool no_standby;
-    bool no_takeover;        /* sessions end with their worker */
-    uint32_t grace_ms;       /* how long work of a tenant that has gone may run on; 0: no limit */
-    const char *instance;    /* without its user, who is this process's */
+    bool no_takeover;        /* sessions end with their worker instead of being taken up */
+    uint32_t grace_ms;       /* how long work of a tenant that has gone may continue; 0: no limit */
+    const char *instance;    /* the name without its user, who is this process's user */
     const char *kind;        /* of device: "auto", "cuda", "soft" */
-    int devices;             /* how many; DEVICES_ALL: as many as the driver has */
+    int devices;             /* number of devices; DEVICES_ALL: all that the driver has */
     uint32_t max_tenants;    /* 0: the policy file's, or TENANTS_DEFAULT */
     uint64_t mem_limit;      /* for each session; 0: the device's memory */
-    struct ctl_settings mps; /* for everybody, by MPS's variables; files and gsctl go before it */
-    struct user_list served; /* besides root and the server's own user */
-    struct user_list observers;     /* who may see what other users have; root and that user may */
+    struct ctl_settings mps; /* for all sessions, from MPS's variables; settings of files and
+                                gsctl take precedence */
+    struct user_list served; /* users served besides root and the server's own user */
+    struct user_list observers;     /* users who may see other users' sessions, besides root and
+                                       the server's own user */
     const char *policy_file;        /* read at the start and at SIGHUP; NULL: none */
-    const char *state_file;         /* where settings are kept; NULL: nowhere */
+    const char *state_file;         /* the file that keeps the settings; NULL: none */
     const char *log_file;           /* reopened at SIGHUP; NULL: none */
     bool no_accounting, no_weights; /* see struct link_policy */
     enum fence_policy fence;
-    /* The directory where workers keep machine code; "none": nowhere, "": not said. Once the
-     * options are whole, "": nowhere. */
+    /* The directory in which workers keep machine code; "none": nowhere, "": not given. Once the
+     * options are complete, "" means nowhere. */
     char cache[CACHE_PATH_MAX];
-    char metrics[METRICS_ADDRESS_MAX]; /* where metrics are served; "" or "none": nowhere */
+    char metrics[METRICS_ADDRESS_MAX]; /* the address at which metrics are served; "" or "none":
+                                          nowhere */
     bool background;
 };
 
 enum server_phase {
     PHASE_STARTING = 0, /* a failure now ends the server with an error */
     PHASE_SERVING = 1,
-    PHASE_DRAINING = 2, /* no new sessions; ends when the last is gone or the time is over */
+    PHASE_DRAINING = 2, /* takes no new sessions; ends when the last session is gone or the time
+                           is over */
     PHASE_STOPPING = 3, /* workers are told to quit */
     PHASE_ENDED = 4
 };
 
-/* The settings in force, in two copies. A supervisor that is killed while it changes one leaves the
- * other, at `index`, whole for the next supervisor. */
+/* The settings in force, in two copies. A supervisor that is killed while it writes one copy leaves
+ * the other, at `index`, complete for the next supervisor. */
 struct committed {
     _Atomic uint32_t index;
     struct {
         struct settings settings, policy;
         struct server_options options;
-        uint64_t token; /* of the operator's request by which it came to be; 0: of none */
+        uint64_t token; /* of the operator's request that made this copy; 0: none */
     } at[2];
 };
 
-/* The last request to end sessions, and how many it has ended. */
+/* The last request to end sessions, and the number of sessions that it has ended. */
 struct killing {
     uint64_t token;
     uint32_t count;
 };
 
-/* Operators' changes that the workers, or the state file, do not have yet; see changes.h. */
+/* Operators' changes that have not reached all workers and the state file yet; see changes.h. */
 #define OPERATORS_MAX     16u
 #define OPERATOR_NOTE_MAX 112
 struct changes {
@@ -100,17 +104,17 @@ struct server {
     struct loop loop;
     enum server_phase phase;
     void (*on_ready)(struct server *server);
-    char failure[ERROR_TEXT_MAX]; /* why it ends with an error; "": it does not */
+    char failure[ERROR_TEXT_MAX]; /* the error with which the server ends; "": none */
     bool end_wanted;              /* the server is to end, ... */
-    uint64_t end_by_ns;           /* ... at this time at the latest; UINT64_MAX: at none */
+    uint64_t end_by_ns;           /* ... at this time at the latest; UINT64_MAX: no limit */
     uint64_t started_ns;
     uint64_t sessions_total;         /* also the last session id */
     uint64_t refusals[CTL_STATUSES]; /* attaches, by status */
     char lock_name[WIRE_NAME_MAX];
     char control_name[WIRE_NAME_MAX];
-    mqd_t lock;           /* -1: the instance is not ours */
+    mqd_t lock;           /* -1: this process does not hold the instance's lock */
     struct watch control; /* the control queue */
-    /* The request being dealt with (control.c); all zero: none. */
+    /* The request being handled (control.c); all zero: none. */
     _Alignas(8) unsigned char asked[CTL_MESSAGE_MAX];
     struct watch signals;
     bool terminal; /* the server belongs to a terminal, whose hangup ends it */
@@ -118,8 +122,8 @@ struct server {
     struct registry registry;
     struct announcements announcements;
     struct accounts accounts;
-    struct settings policy;         /* of the policy file; `settings` goes before it */
-    struct policy_reading *reading; /* policy_file.c; NULL: the file is not being read */
+    struct settings policy;         /* of the policy file; `settings` takes precedence */
+    struct policy_reading *reading; /* a reading in progress (policy_file.c); NULL: none */
     bool reading_again;             /* the file is to be read once more after `reading` */
     struct settings settings;
     struct committed *committed; /* NULL: nothing is kept */
@@ -129,52 +133,54 @@ struct server {
     struct reaper reaper;
     struct timer sweep;    /* liveness.c */
     struct timer drain;    /* wakes the loop at end_by_ns */
-    uint64_t swept_all_ns; /* when all sessions were last looked at */
-    bool restoring;        /* it takes the place of one that was killed (restore.h) */
+    uint64_t swept_all_ns; /* when the attachments of all sessions were last checked */
+    bool restoring;        /* this supervisor is taking over from a killed one (restore.h) */
     struct loans loans;
-    struct timer peers_soon;  /* due at once: loans' next words to workers (peer_memory.h) */
+    struct timer peers_soon;  /* set to fire at once while workers have still to be told of loans
+                                 (peer_memory.h) */
     uint32_t sessions_polled; /* sessions whose client's pid is not known */
     uint32_t descriptors_max; /* RLIMIT_NOFILE */
     uint64_t host_memory;     /* machine_memory() */
-    uint32_t cpus;            /* that it has online */
+    uint32_t cpus;            /* the number of CPUs online */
     uint32_t segments_max;    /* kernel.shmmni */
     int device_count;
     struct device device[DEVICES_MAX];
 };
 
-/* Whether users besides root and the server's own are served. */
+/* Returns whether the server serves users besides root and its own. */
 bool server_serves_others(const struct server_options *options);
-/* Whether the user sees what all users have: root, the server's own user, and observers. */
+/* Returns whether the user may see all users' sessions: root, the server's own user and observers
+ * may. */
 bool server_shows_all(const struct server *server, uid_t uid);
-/* Whether the user sees what that one has. */
+/* Returns whether the user may see the sessions of the user `of`. */
 bool server_shows(const struct server *server, uid_t uid, uid_t of);
-/* Whether the user is neither root nor the server's own. What is finite is bounded for such users,
- * and a part of it kept from them. */
+/* Returns whether the user is neither root nor the server's own. Such users have bounds on all
+ * finite resources, and a part of each resource is reserved for others. */
 bool server_other(const struct server *server, uid_t uid);
-/* GS_OK if the server has a device of that number; else the status and a text. */
+/* Returns GS_OK if the server has a device of that number; else a status, with a text. */
 gs_status server_device_check(const struct server *server, int64_t index,
                               char text[REFUSAL_TEXT_MAX]);
-/* Whether the descriptor is one of those that tenants may not keep. The kernel gives the lowest
- * that is free, so what is kept fills the numbers from below. */
+/* Returns whether the descriptor is in the reserve that tenants' requests may not use up. The
+ * kernel gives the lowest free number, so kept descriptors fill the numbers from below. */
 bool server_descriptor_reserved(const struct server *server, int fd);
 #define DESCRIPTORS_NONE_LEFT "the server has no descriptor left (RLIMIT_NOFILE %u)"
 
-/* Ends the server at once, without order: kills the processes of all devices, and removes what
- * would stay behind: the names of the queues, if the instance is ours (while its lock is held no
- * other server has them), and segments that no client knows yet. */
+/* Ends the server at once: kills the processes of all devices, and removes the names that would
+ * stay behind. These are the names of the queues, if this process holds the instance's lock (no
+ * other server can have them then), and segments that no client knows yet. */
 void server_kill_all(const struct server *server);
-/* Commits settings, policy and options as they are now: the next supervisor goes on with them.
- * token: of the request that wanted it, or 0. */
+/* Commits settings, policy and options as they are now, for a next supervisor. `token` is that of
+ * the request that changed them, or 0. */
 void server_commit(struct server *server, uint64_t token);
 /* Restores the settings, policy and options that were committed last. */
 void server_rollback(struct server *server);
-/* Whether the last commit was made for that request. */
+/* Returns whether the last commit was made for that request. */
 bool server_committed_by(const struct server *server, uint64_t token);
-/* Notes the first failure: the server ends with this round. */
+/* Ends the server at the end of this round with this failure. Only the first failure counts. */
 void server_fail(struct server *server, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-/* Ends the server: sessions have timeout_ns to detach; 0: no time; UINT64_MAX: any. A second call
- * makes it shorter, never longer. */
+/* Begins to end the server: sessions have timeout_ns to detach; 0: no time; UINT64_MAX: no limit. A
+ * second call can shorten that time, never lengthen it. */
 void server_drain(struct server *server, uint64_t timeout_ns);
 
 #endif

@@ -5,7 +5,7 @@
 
 #include "common/setting_text.h"
 
-/* The index of the user's settings, or where they would be. */
+/* Returns the index of the user's settings, or the index at which they would be inserted. */
 static uint32_t user_index(const struct settings *settings, uid_t uid)
 {
     uint32_t low = 0, high = settings->user_count;

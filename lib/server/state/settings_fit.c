@@ -66,7 +66,7 @@ uint32_t settings_unfit(const struct device *device, const struct ctl_settings *
 
 /* ---- The log --------------------------------------------------------------------------------- */
 
-/* Says what becomes of a field on this device, as qos.c and reconcile/policy.c have it. */
+/* Describes the effect of a field on this device, as qos.c and reconcile/policy.c apply it. */
 static void effect_describe(const struct device *device, const struct ctl_settings *set,
                             uint32_t bit, char text[REFUSAL_TEXT_MAX])
 {

@@ -15,14 +15,14 @@
 
 enum section {
     SECTION_NONE,
-    SECTION_WRONG, /* what its heading would be is not known: its lines are passed over */
+    SECTION_WRONG, /* the heading is invalid, and the section's lines are skipped */
     SECTION_SETTINGS,
     SECTION_RESERVATION,
     SECTION_PROVISION,
     SECTION_SERVER
 };
 
-/* What is set for the members of a Unix group. */
+/* The settings for the members of a Unix group. */
 struct group_section {
     char name[33];
     struct ctl_settings set;
@@ -30,20 +30,20 @@ struct group_section {
 
 struct reader {
     struct settings *settings;
-    struct policy *policy; /* NULL: a state file, which has no [server] and no names of users */
-    char *error;           /* the first one */
+    struct policy *policy; /* NULL for a state file, which has no [server] and no user names */
+    char *error;           /* the first error */
     void (*said)(const char *error);
     bool good;
     unsigned line;
     enum section section;
-    /* The section that is being read; put where it belongs at its end. */
+    /* The section that is being read, whose values are stored at its end. */
     uint32_t target; /* enum ctl_target */
     uint64_t id;
     struct ctl_settings set;
     struct reservation reservation;
     bool device_given, mode_given, is_group;
-    bool nobodys; /* of a user who is not known: its lines are checked, and go nowhere */
-    /* Kept until all users are known, whose own sections go before. */
+    bool nobodys; /* the section of an unknown user, whose lines are checked and then dropped */
+    /* Kept until all [user] sections are read, which take precedence. */
     struct group_section group[POLICY_GROUPS_MAX];
     uint32_t group_count;
     /* Sections that may come only once. */
@@ -96,7 +96,7 @@ static bool reservation_end(struct reader *r)
     return true;
 }
 
-/* Puts what has been read where it belongs. */
+/* Stores the values of the section that has been read. */
 static bool section_end(struct reader *r)
 {
     switch (r->section) {
@@ -409,7 +409,7 @@ static bool value_read(struct reader *r, char *text)
     return wrong(r, "'%.40s' before the first [section]", name);
 }
 
-/* false: nothing more is to be read, because one error is enough. */
+/* Reads one line. Returns false if reading ends, because one error is enough. */
 static bool line_read(struct reader *r, char *text)
 {
     text = value_trim(text);
@@ -424,7 +424,7 @@ static bool line_read(struct reader *r, char *text)
     return r->good || r->said;
 }
 
-/* Gives each member what is not set for the user, nor by a group before. */
+/* Sets for each member the fields that neither the user's section nor an earlier group sets. */
 static bool group_apply(struct reader *r, const struct group_section *group)
 {
     CLEANUP_FREE uid_t *uid = NULL;

@@ -12,12 +12,12 @@
  *     [user alice]
  *     class = latency
  *
- * What a [group] sets goes to each of its members for whom it is not set in [user], nor in a
- * [group] before. Who is in a group is asked when the file is read, since the answer may come from
- * a network.
+ * A field set in a [group] applies to each of its members for whom neither a [user] nor an earlier
+ * [group] sets it. The members of a group are looked up when the file is read, since the answer may
+ * come from a network.
  *
- * Strict: an unknown section, name or value, or one given twice, is an error with its line. What
- * the devices cannot honour is not known here.
+ * Reading is strict: an unknown section, name or value, or one given twice, is an error that names
+ * the line. Whether the devices can honour a value is not checked here.
  */
 #ifndef GS_SERVER_SETTINGS_READ_H
 #define GS_SERVER_SETTINGS_READ_H
@@ -32,19 +32,19 @@
 #define STATE_ERROR_MAX   160u
 #define POLICY_GROUPS_MAX 32u
 
-/* What the policy file's [server] says; zero: nothing. */
+/* The values of the policy file's [server]; zero: not given. */
 struct policy {
     struct user_list served, observers;
     uint32_t max_tenants;
     uint64_t mem_limit;
-    char cache[CACHE_PATH_MAX]; /* "": not said */
+    char cache[CACHE_PATH_MAX]; /* "": not given */
     char metrics[METRICS_ADDRESS_MAX];
 };
 
-/* Fills *settings, which must be zeroed, from a text of `size` bytes. policy: zeroed, for a policy
- * file; NULL for a state file. said: gets each error, to the end of the text; NULL: the first error
- * ends the reading. false: error says which line is the first that is wrong, and settings hold
- * nothing that needs to be freed. */
+/* Fills *settings, which the caller has zeroed, from a text of `size` bytes. `policy` is zeroed
+ * too, for a policy file; NULL for a state file. `said` receives each error up to the end of the
+ * text; NULL: the first error ends the reading. Returns false if there was an error; `error` then
+ * names the first wrong line. */
 bool settings_read(struct settings *settings, struct policy *policy, const char *text, size_t size,
                    void (*said)(const char *error), char error[STATE_ERROR_MAX]);
 

@@ -85,7 +85,7 @@ static bool failed(char error[STATE_ERROR_MAX], const char *what)
     return false;
 }
 
-/* -1 with errno: there is no such folder. */
+/* Opens the path's folder. Returns -1 with errno if there is no such folder. */
 static int folder_open(const char *path)
 {
     char folder[PATH_MAX];
@@ -96,8 +96,8 @@ static int folder_open(const char *path)
     return open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 }
 
-/* Whether the path still leads to the file that was opened: its holder may have replaced it since.
- */
+/* Returns whether the path still leads to the file that was opened. The file's holder may have
+ * replaced it since. */
 static bool file_current(int fd, const char *path)
 {
     struct stat ours, named;
@@ -147,7 +147,7 @@ int state_take(const char *path, char error[STATE_ERROR_MAX])
     }
 }
 
-/* true: *st is of the file, and *text is the file's, to be freed. */
+/* Reads a file. On true *st describes it, and *text is its text, which the caller frees. */
 static bool file_read(const char *path, struct stat *st, char **text, size_t *size,
                       char error[STATE_ERROR_MAX])
 {
@@ -220,7 +220,7 @@ static bool write_all(int fd, const char *text, size_t length)
     return true;
 }
 
-/* The new name is on the disk too. */
+/* Writes the folder to the disk, so that the new name is there too. */
 static bool folder_sync(const char *path)
 {
     CLEANUP_FD int fd = folder_open(path);
@@ -239,14 +239,16 @@ bool state_save(const char *path, int *held, const char *text, size_t length,
         errno = ENAMETOOLONG;
         return failed(error, "naming a new file");
     }
-    /* A file that a killed server left is overwritten; a link there is not followed. */
+    /* A temporary file that a killed server left is overwritten; a link of that name is not
+     * followed. */
     fd = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0644);
     if (fd < 0)
         return failed(error, "making a new file beside it");
     good = write_all(fd, text, length) && fsync(fd) == 0;
     if (!good)
         failed(error, "writing");
-    /* The lock comes before the name: at no moment nobody holds a file of that name. */
+    /* The new file is locked before it gets the name, so that the file of that name is locked at
+     * every moment. */
     if (good && flock(fd, LOCK_EX | LOCK_NB) < 0)
         good = failed(error, "locking the new file");
     if (good && rename(temporary, path) < 0)

@@ -1,6 +1,6 @@
 /*
- * state_file.h - settings and reservations in a file, to be kept over the server's end; and the
- * policy file. The state file, which settings_read.h reads:
+ * state_file.h - reads and writes the state file, which keeps settings and reservations beyond the
+ * server's end, and reads the policy file. The state file, in the syntax of settings_read.h:
  *
  *     # comment
  *     [default]
@@ -23,24 +23,25 @@
 
 #include "server/state/settings_read.h"
 
-/* A larger file was not written by a server. */
+/* A larger file cannot be one that a server wrote. */
 #define STATE_SIZE_MAX (4u << 20)
 
-/* Returns the text, to be freed, and its length. NULL: there is no memory. */
+/* Returns the file's text, which the caller frees, and its length. NULL: no memory. */
 char *state_print(const struct settings *settings, size_t *length);
 
-/* Takes the file for this server alone, by a lock that the kernel lets go of with the process; an
- * empty file is made where there is none. Returns the descriptor that holds it, to be closed at the
- * end; -1: error says why not, and errno is EWOULDBLOCK where another server has it. */
+/* Takes the file for this server alone, by a lock that the kernel drops with the process. Makes an
+ * empty file if there is none. Returns the descriptor that holds the lock, which the caller closes
+ * at the end; -1: `error` has the reason, and errno is EWOULDBLOCK if another server has the
+ * file. */
 int state_take(const char *path, char error[STATE_ERROR_MAX]);
-/* Reads a file that has been taken, whoever owns it. */
+/* Reads a file that has been taken, whichever user owns it. */
 bool state_load(struct settings *settings, const char *path, char error[STATE_ERROR_MAX]);
-/* Reads a policy file, which nobody but root and this process's user may be able to write. said: of
- * settings_read, for what is wrong in the text. */
+/* Reads a policy file, which only root and this process's user may have the right to write. `said`
+ * is passed to settings_read, for errors in the text. */
 bool policy_load(struct settings *settings, struct policy *policy, const char *path,
                  void (*said)(const char *error), char error[STATE_ERROR_MAX]);
-/* Replaces the file, which has been taken, as a whole, on the disk too, or not at all; *held
- * becomes the descriptor that holds the new one. Blocks. */
+/* Replaces the file, which has been taken, atomically and on the disk too; *held becomes the
+ * descriptor that holds the lock of the new file. Blocks. */
 bool state_save(const char *path, int *held, const char *text, size_t length,
                 char error[STATE_ERROR_MAX]);
 

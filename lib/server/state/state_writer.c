@@ -37,7 +37,7 @@ static void *writer_run(void *argument)
         pthread_mutex_lock(&writer->lock);
         writer->busy = false;
         memcpy(writer->result, result, sizeof(result));
-        /* The write cannot fail but where the eventfd says already that there is something. */
+        /* The write fails only if the eventfd is readable already. */
         ssize_t n = write(writer->done.fd, &one, sizeof(one));
         (void)n;
     }
@@ -136,7 +136,8 @@ void state_writer_write(struct state_writer *writer, const struct settings *sett
     pthread_mutex_unlock(&writer->lock);
 }
 
-/* The loop's own knowledge counts, not what the thread has done: its word may be on the way. */
+/* Tells what the loop knows, since the thread's notice of a finished write may still be on its
+ * way. */
 bool state_writer_idle(const struct state_writer *writer)
 {
     return !writer->running || !writer->unheard;

@@ -1,5 +1,5 @@
-/* user_list.h - a list of users, as the policy file and the command line have it: "all", or names
- * and numbers with commas. */
+/* user_list.h - a list of users in the form of the policy file and the command line: "all", or
+ * names and numbers with commas. */
 #ifndef GS_SERVER_STATE_USER_LIST_H
 #define GS_SERVER_STATE_USER_LIST_H
 
@@ -16,10 +16,11 @@ struct user_list {
     uid_t user[USER_LIST_MAX];
 };
 
-/* Reads a list. false: error says what is wrong, and the list is not to be used. */
+/* Reads a list. Returns false if the text is wrong; `error` then has the reason, and the list is
+ * undefined. */
 bool user_list_parse(struct user_list *list, const char *text, char *error, size_t error_size);
 bool user_list_has(const struct user_list *list, uid_t uid);
-/* "all", or numbers with commas. Returns text. */
+/* Writes "all", or numbers with commas. Returns text. */
 const char *user_list_print(const struct user_list *list, char text[USER_LIST_TEXT]);
 
 #endif

@@ -29,7 +29,7 @@ static void ending_fire(struct timer *timer)
     child_signal(&device->worker.child, SIGKILL);
 }
 
-/* Notes the session that the worker's last words are about, if it is one of the device's. */
+/* Notes the session that the LINK_FATAL blames, if it is one of the device's. */
 static void culprit_note(struct device *device, const struct link_fatal *fatal, uint32_t slot)
 {
     const struct session *s = device_session(device, slot);
@@ -68,7 +68,8 @@ static void culprit_log(const struct device *device, const struct link_fatal *fa
     log_event_write(&event, LOG_LEVEL_ERROR);
 }
 
-/* Logs a loss for which nobody is blamed, with the suspects, or the first of many. */
+/* Logs a loss for which nobody is blamed, with the suspects, or the first of them if there are
+ * many. */
 static void unknown_log(const struct device *device)
 {
     const struct suspects *suspects = &device->suspects;
@@ -109,8 +110,8 @@ static enum ctl_takeover takeover_of(const struct link_fatal *fatal)
     return fatal->kind == GS_FAULT_EVICTED ? CTL_TAKEOVER_EVICTION : CTL_TAKEOVER_FAULT;
 }
 
-/* The account of the user whose session it was, or whose sessions all suspects are; NULL: the fault
- * is charged to nobody. A session that the operator has ended has cost nobody anything. */
+/* Returns the account of the culprit's user, or of the one user of all suspects; NULL: the fault is
+ * charged to nobody, as when an operator had ended the culprit. */
 static struct account *account_charged(const struct device *device)
 {
     const struct culprit *culprit = device_culprit(device);
@@ -122,9 +123,9 @@ static struct account *account_charged(const struct device *device)
     return server_other(device->server, uid) ? account_find(&device->server->accounts, uid) : NULL;
 }
 
-/* Ends the worker's time, and counts the fault at once: a next supervisor counts none of a worker
- * that is ending. A user of a shared server whose kernels lose the device again and again is kept
- * out for a growing time. */
+/* Marks the worker as ending, and charges the fault at once, since a next supervisor does not
+ * charge one for a worker that is ending. A user of a shared server whose kernels lose the device
+ * again and again is kept out for a growing time. */
 static void fault_charge(struct device *device)
 {
     struct account *account = account_charged(device);
@@ -146,8 +147,8 @@ static void fault_charge(struct device *device)
                     (unsigned)(out_ns / 1000000000u));
 }
 
-/* Counts the fault for the device, whose worker is not ending yet. What a tenant does says nothing
- * about the device. */
+/* Counts the failure of a worker that is not ending yet. A loss that a tenant is blamed for does
+ * not count as a failure of the device. */
 static void failure_count(struct device *device, const struct link_fatal *fatal, bool blamed)
 {
     const struct worker_process *worker = &device->worker;
@@ -169,7 +170,8 @@ void worker_loss_tell(struct device *device, const struct link_fatal *fatal)
         server_session_worker_lost(s, fatal);
 }
 
-/* Ends the worker's process, and tells its sessions. `at_rest`: as in struct link_fatal. */
+/* Stops or kills the worker's process, and tells its sessions. `at_rest`: as in struct
+ * link_fatal. */
 static void worker_lose(struct device *device, const struct link_fatal *fatal, bool at_rest)
 {
     struct server *server = device->server;

@@ -7,7 +7,7 @@
 #include "common/util.h"
 #include "server/state/server.h"
 
-/* The former worker holds device memory that the next one may need. */
+/* The longest life of a former worker, which holds device memory that the next one may need. */
 #define PATIENCE_NS 1000000000u
 
 static void former_deinit(struct device *device)

@@ -39,7 +39,7 @@ static void heartbeat_fire(struct timer *timer)
     struct worker_process *worker = &device->worker;
 
     if (worker->state != WORKER_READY || device->sessions == 0) {
-        worker->stuck_ns = 0; /* nobody asks any more */
+        worker->stuck_ns = 0; /* no pings are sent any more */
         return;
     }
     if (worker->pinged_ns == 0) {

@@ -28,13 +28,13 @@
 #include "server/workers/resync.h"
 #include "server/workers/suspects.h"
 
-/* Messages taken before other events get their turn. */
+/* The most messages handled before other events get their turn. */
 #define LINK_BATCH   64
 #define PRIORITY_MAX 1000
 
-/* Each handler returns whether the message made sense. */
+/* Each handler returns whether the message was valid. */
 
-/* CUDA's priorities are 0 and some below it. */
+/* Returns whether the priorities are plausible: CUDA's are 0 and some numbers below it. */
 static bool priorities_possible(const struct link_device *info)
 {
     return info->priority_lowest <= PRIORITY_MAX && info->priority_highest >= -PRIORITY_MAX &&
@@ -49,8 +49,8 @@ static void ready_note(struct worker_process *worker, const struct link_device *
     worker->child.said_ready = true;
 }
 
-/* May be called again by a next supervisor: until all is done the worker has been sent nothing but
- * LINK_BEGIN. */
+/* Begins with a worker that has become ready. A next supervisor may call this again: until all is
+ * done the worker has been sent nothing but LINK_BEGIN. */
 static bool on_ready(struct device *device)
 {
     const struct link_device *info = &device->worker.child.said;
@@ -93,7 +93,7 @@ void worker_ready(struct device *device)
                     (int)device->worker.child.pid);
 }
 
-/* Takes a session's journal, without which the session ends with its worker. */
+/* Takes a session's journal. A session without one ends with its worker. */
 static void on_journal(const struct device *device, struct session *session, int *fd)
 {
     if (*fd < 0 || session->journal >= 0 || session->state != SESSION_OPENING ||
@@ -103,7 +103,8 @@ static void on_journal(const struct device *device, struct session *session, int
     *fd = -1;
 }
 
-/* Takes a message about a session's memory, which counts also as a worker's last words. */
+/* Handles a message about a session's memory. Such messages count even from a worker that is being
+ * ended. */
 static bool on_memory(struct session *session, const struct link_message *message, int *fd)
 {
     switch (message->op) {
@@ -124,7 +125,7 @@ static bool on_memory(struct session *session, const struct link_message *messag
     }
 }
 
-/* Takes a message that says something of a session with memory, and may be taken twice. */
+/* Handles a message that notes something about a session with memory. It may be handled twice. */
 static bool on_note(struct session *session, uint32_t op)
 {
     switch (op) {
@@ -154,7 +155,7 @@ static bool on_session_message(struct device *device, const struct link_message 
         on_journal(device, session, fd);
         if (!server_session_opened(session, &message->u.opened, message->text))
             return false;
-        settle_begin(session); /* requests that came while it was taken up */
+        settle_begin(session); /* requests that came while the session was taken up */
         return true;
     case LINK_CLOSED:
         return server_session_closed(session);
@@ -213,8 +214,8 @@ static bool on_message(struct device *device, struct link_message *message, int 
     }
 }
 
-/* Takes a message of a worker that is being ended, and may wait to be killed. Nothing of it counts
- * but the memory that it has made for sessions which the next worker takes up. */
+/* Handles a message of a worker that is being ended, and may wait to be killed. Only memory counts
+ * that it has made for sessions which the next worker takes up. */
 static void on_last_words(struct device *device, const struct link_message *message, int *fd)
 {
     struct session *session = device_session(device, message->slot);
@@ -252,9 +253,9 @@ bool worker_receive_one(struct device *device)
     return true;
 }
 
-/* The message may be done already, in part or all. The worker tells everything else once more
- * (resync.h), and asks once more for what sessions want to import of other devices, whose workers
- * are asked again. */
+/* The message may have been handled already, in part or completely. The worker reports everything
+ * else once more (resync.h), and asks once more for imports from other devices, whose workers are
+ * asked again. */
 void worker_receive_again(struct device *device)
 {
     struct worker_process *worker = &device->worker;

@@ -28,7 +28,7 @@
 
 /* ---- Starting -------------------------------------------------------------------------------- */
 
-/* Forgets all of a worker that has been reaped, or that never came to be. */
+/* Clears the state of a worker that has been reaped, or that could not be started. */
 static void worker_deinit(struct device *device)
 {
     struct worker_process *worker = &device->worker;
@@ -43,7 +43,7 @@ static void worker_deinit(struct device *device)
 static void worker_process_ready(struct watch *watch, uint32_t events);
 static void start_deadline(struct timer *timer);
 
-/* Begins the start of the device's worker, whose process is there. */
+/* Begins the start phase of the device's worker, whose process exists. */
 static void starting_begin(struct device *device)
 {
     device->worker.state = WORKER_STARTING;
@@ -57,7 +57,7 @@ static void restart_fire(struct timer *timer)
     worker_start(container_of(timer, struct device, timer));
 }
 
-/* Makes the standby the worker, ready or not yet. false: there is none. */
+/* Makes the standby, ready or not, the worker. Returns false if there is none. */
 static bool worker_promote(struct device *device)
 {
     struct worker_process *worker = &device->worker;
@@ -70,8 +70,8 @@ static bool worker_promote(struct device *device)
     return true;
 }
 
-/* Starts the next worker after one that is gone and reaped: at once where tenants wait for it and
- * nothing says that it will fail too, else after a pause. */
+/* Starts the next worker after one that is gone and reaped: at once if tenants wait for it and
+ * nothing suggests that it will fail too, otherwise after a pause. */
 static void worker_next(struct device *device)
 {
     struct server *server = device->server;
@@ -152,7 +152,7 @@ static void exit_describe(char text[ERROR_TEXT_MAX], pid_t pid, int status)
                  WEXITSTATUS(status));
 }
 
-/* Whether the process was ended by a signal that it has given cause for itself. */
+/* Returns whether the process was ended by a signal that it caused itself. */
 static bool has_crashed(int status)
 {
     static const int signals[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT};
@@ -165,8 +165,8 @@ static bool has_crashed(int status)
     return found;
 }
 
-/* Whether the kernel may have killed the process for want of memory. It says of no process that it
- * has, but counts them. */
+/* Returns whether the kernel may have killed the process for want of memory. The kernel only counts
+ * such processes and does not name them. */
 static bool has_starved(const struct worker_process *worker, int status)
 {
     const bool killed =
@@ -199,8 +199,8 @@ static void worker_process_ready(struct watch *watch, uint32_t events)
     worker_next(device);
 }
 
-/* Goes on where a supervisor was perhaps killed while it told the sessions that the worker is lost.
- */
+/* Tells the sessions that the worker is lost. A former supervisor may have been killed while it did
+ * so. */
 static void worker_loss_tell_on(struct device *device)
 {
     worker_loss_tell(device, device_culprit(device) ? &device->culprit.fatal : NULL);
@@ -214,7 +214,7 @@ void worker_restore(struct device *device)
     worker->outbox = (struct outbox){0};
     worker->resync = NULL;
     if (worker->state == WORKER_NONE || worker->child.process.fd < 0) {
-        if (worker->state == WORKER_READY) /* it ended while there was no supervisor */
+        if (worker->state == WORKER_READY) /* the worker ended while there was no supervisor */
             device->culprit = (struct culprit){0};
         worker_loss_tell_on(device);
         child_signal(&worker->child, SIGKILL);

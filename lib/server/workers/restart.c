@@ -13,7 +13,7 @@
 #include "server/workers/ending.h"
 
 #define PATIENCE_NS 45000000000u /* less than gsctl waits */
-#define LOOK_NS     250000000u   /* between two looks at whether the worker answers */
+#define LOOK_NS     250000000u   /* between two checks whether the worker answers */
 #define AGAIN_NS    60000000000u /* between two attempts for a worker that needs recycling */
 
 static void restart_end(struct device *device)
@@ -48,8 +48,8 @@ static void patience_go_on(struct device *device)
               patience_fire);
 }
 
-/* Also wakes the loop, so that restart_keep learns whether the worker answers: a worker without
- * sessions has no heartbeat. */
+/* Pings the worker until the time is over. This also wakes the loop, so that restart_keep learns
+ * whether the worker answers: a worker without sessions has no heartbeat. */
 static void patience_fire(struct timer *timer)
 {
     struct device *device = container_of(timer, struct device, restart.patience);
@@ -63,7 +63,7 @@ static void patience_fire(struct timer *timer)
         restart_refuse(device, GS_ERR_TIMEOUT, "its standby has not become ready");
         return;
     }
-    /* The restart goes on: the worker will answer, and the next one is on its way. */
+    /* The restart continues: the worker will answer, or the next one is being started. */
     reply_refuse(&device->restart.reply, GS_ERR_TIMEOUT, "it takes longer: see gsctl status");
     reply_close(&device->restart.reply);
 }
@@ -74,8 +74,8 @@ static void patience_begin(struct device *device)
     patience_go_on(device);
 }
 
-/* Finds a session that the next worker could not take up, for reasons that the worker does not
- * know. */
+/* Returns a session that the next worker could not take up for reasons that the worker does not
+ * know; NULL: there is none. */
 static const struct session *session_bound(const struct device *device)
 {
     for (const struct session *s = NULL; (s = device_session_next(device, s));) {
@@ -171,8 +171,8 @@ static void restart_done(struct device *device)
     restart_end(device);
 }
 
-/* Deals with a silent worker, which cannot come to rest. Where nobody would lose anything, or the
- * operator takes that upon himself, it is ended as one that was lost. */
+/* Handles a silent worker, which cannot come to rest. If it has no sessions, or if the operator has
+ * given --force, it is ended like a lost worker. */
 static void restart_silent(struct device *device)
 {
     struct restart *restart = &device->restart;
@@ -190,7 +190,7 @@ static void restart_silent(struct device *device)
     restart->phase = RESTART_NEXT;
 }
 
-/* Asks the worker to retire: all is ready for the next one. */
+/* Asks the worker to retire. The next worker is ready. */
 static void retire(struct device *device)
 {
     struct link_message retire = {.op = LINK_RETIRE, .slot = LINK_SLOT_NONE};
@@ -210,13 +210,13 @@ static void retire(struct device *device)
     worker_send(device, &retire);
 }
 
-/* Makes a standby ready, and ready for the sessions, before the worker is asked. */
+/* Waits for the standby and preloads it with the sessions, before the worker is asked to retire. */
 static void retire_prepare(struct device *device)
 {
     struct restart *restart = &device->restart;
 
     if (restart->phase == RESTART_PRELOAD && !device->standby.child.said_ready)
-        restart->phase = RESTART_STANDBY; /* another one comes */
+        restart->phase = RESTART_STANDBY; /* the standby is gone, and another one will start */
     if (restart->phase == RESTART_STANDBY && device->server->options.no_standby)
         retire(device);
     else if (restart->phase == RESTART_STANDBY && device->standby.child.said_ready) {
@@ -230,8 +230,9 @@ static void retire_prepare(struct device *device)
     }
 }
 
-/* A worker that needs recycling is replaced while it has no sessions: one that has come meanwhile
- * would be interrupted for nothing. It is asked for again once there is none. */
+/* Returns whether a recycling is called off. It is done only while the worker has no sessions,
+ * since a session that has come meanwhile would be interrupted needlessly. It begins again once
+ * there is none. */
 static bool is_called_off(const struct device *device)
 {
     const struct restart *restart = &device->restart;

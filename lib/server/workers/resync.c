@@ -24,7 +24,7 @@ bool resync_take(struct device *device, const struct link_message *message)
 
     if (message->op == LINK_SESSION && message->slot >= LINK_SLOTS_MAX)
         return false;
-    /* The answer to a supervisor that was killed before it had read it is passed over. */
+    /* An answer to a former supervisor, which was killed before it read the answer, is ignored. */
     if (message->op == LINK_SESSION && resync && message->u.session.resync == resync->number)
         resync->reported[message->slot] = message->u.session;
     else if (message->op == LINK_RESYNCED && resync && message->u.resync == resync->number)
@@ -32,7 +32,8 @@ bool resync_take(struct device *device, const struct link_message *message)
     return true;
 }
 
-/* Settles the grant that was on its way: the worker has it, has answered it, or never got it. */
+/* Settles the grant that was on its way, which the worker has received, has answered, or never
+ * got. */
 static void grant_agree(struct session *session, const struct link_session *reported)
 {
     struct session_grant *grant = &session->grant;
@@ -40,20 +41,21 @@ static void grant_agree(struct session *session, const struct link_session *repo
                                          .status = (int32_t)reported->status};
 
     if (reported->answered && reported->answered == grant->sent.sequence) {
-        grant->awaited = true; /* the answer may have been dealt with in part */
+        grant->awaited = true; /* the answer may have been handled in part */
         grants_granted(session, &granted, "");
     } else if (reported->asked != grant->sent.sequence) {
         grant->awaited = false;
     }
 }
 
-/* Makes the session what it is by what the worker says of it. false: that makes no sense. reported:
- * NULL where the worker has no such session. */
+/* Brings the session's state in line with the worker's report. `reported`: NULL if the worker has
+ * no such session. Returns false if the report is invalid. */
 static bool session_agree(struct session *session, const struct link_session *reported)
 {
     switch (session->state) {
     case SESSION_OPENING:
-        if (!reported) { /* the message was not sent, or the worker has refused and will again */
+        if (!reported) { /* the message was not sent, or the worker has refused the session and
+                            will refuse it again */
             grants_clear(session);
             session->state = SESSION_WAITING;
         } else if (reported->state == LINK_SESSION_OPEN) {
@@ -64,7 +66,7 @@ static bool session_agree(struct session *session, const struct link_session *re
         if (!reported || reported->state != LINK_SESSION_OPEN)
             return false;
         if (session->reply.queue >=
-            0) { /* the killed supervisor had not finished with its opening */
+            0) { /* the killed supervisor had not finished handling its LINK_OPENED */
             session->state = SESSION_OPENING;
             return server_session_opened(session, &reported->opened, "");
         }
@@ -83,15 +85,15 @@ static bool session_agree(struct session *session, const struct link_session *re
     return !reported;
 }
 
-/* Reads until the worker has answered, has ended, or has been ended for what it says. false: it has
- * not, in time. */
+/* Handles messages until the worker has answered, has ended, or has been ended for an invalid
+ * message. Returns false if none of these happens in time. */
 static bool answer_await(struct device *device, const struct resync *resync, uint64_t deadline)
 {
     for (;;) {
         struct pollfd link = {device->worker.child.link.fd, POLLIN, 0};
         const uint64_t now = clock_ns();
 
-        /* Messages after the answer are newer than it. */
+        /* Messages behind the answer are newer than the answer. */
         while (!resync->done && worker_receive_one(device))
             continue;
         if (resync->done || device->worker.state != WORKER_READY ||
@@ -103,7 +105,7 @@ static bool answer_await(struct device *device, const struct resync *resync, uin
     }
 }
 
-/* Makes all sessions what they are by what the worker has said. */
+/* Brings all sessions' states in line with the worker's reports. */
 static bool sessions_agree(struct device *device, const struct resync *resync)
 {
     for (struct session *s = NULL; (s = device_session_next(device, s));) {

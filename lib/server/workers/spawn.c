@@ -18,11 +18,11 @@
 
 #define STATS_BYTES (LINK_SLOTS_MAX * sizeof(struct link_stats))
 
-/* Descriptors from here on stand where the worker expects none. */
+/* Descriptor numbers from here on have no meaning for the worker. */
 #define DESCRIPTORS_FREE (LINK_CODE_FD + 1)
 
-/* Makes memory that the device's workers share. It is sealed, so that nobody can cut it short.
- * Returns its descriptor or -errno. */
+/* Makes memory that the device's workers share, and seals its size. Returns its descriptor or
+ * -errno. */
 static int memory_make(const char *name, uint64_t size)
 {
     int error, fd = memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING);
@@ -37,7 +37,8 @@ static int memory_make(const char *name, uint64_t size)
     return -error;
 }
 
-/* Makes the page of figures that the worker writes and the supervisor reads. 0 or -errno. */
+/* Makes the memory of figures that the worker writes and the supervisor reads. Returns 0 or
+ * -errno. */
 static int stats_make(struct device *device)
 {
     if (device->stats)
@@ -47,7 +48,7 @@ static int stats_make(struct device *device)
     return device->stats_fd < 0 ? device->stats_fd : worker_stats_restore(device);
 }
 
-/* The same for machine code, which the supervisor does not look at. */
+/* Makes the memory for machine code, which the supervisor does not read. Returns 0 or -errno. */
 static int code_make(struct device *device)
 {
     if (device->code_fd < 0)
@@ -81,9 +82,9 @@ void worker_memory_free(struct device *device)
     device->stats_fd = device->code_fd = -1;
 }
 
-/* Starts this executable anew as the device's worker, with the descriptors where it expects
- * them. Not by fork, which would copy the supervisor's page tables while everybody waits. Returns 0
- * or an error number. */
+/* Starts this executable as the device's worker, with the descriptors at the numbers that it
+ * expects. Uses posix_spawn, since a fork would copy the supervisor's page tables while everybody
+ * waits. Returns 0 or an error number. */
 static int execute(const struct device *device, int link, int stats, int code, pid_t *pid)
 {
     char number[16];

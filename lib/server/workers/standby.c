@@ -144,7 +144,7 @@ pid_t standby_ready(const struct device *device)
     return standby->child.said_ready && !silent(standby) ? standby->child.pid : 0;
 }
 
-/* What it maps beforehand may take long. */
+/* A standby that is being preloaded is not pinged, since mapping may take long. */
 void standby_beat(struct device *device)
 {
     struct link_message ping = {.op = LINK_PING, .slot = LINK_SLOT_NONE};
@@ -196,7 +196,7 @@ void standby_restore(struct device *device)
         server_fail(device->server, "watching standby %d: %s", (int)standby->child.pid,
                     strerror(-r));
     else if (!standby->child.said_ready || standby->child.link.fd < 0 || standby->pinged_ns)
-        standby_end(device); /* whether it was asked, and has answered, is not known */
+        standby_end(device); /* it is not known whether this standby was pinged and has answered */
 }
 
 void standby_kill(struct device *device)

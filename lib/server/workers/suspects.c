@@ -9,8 +9,8 @@
 #include "server/state/server.h"
 #include "server/workers/ending.h"
 
-/* The session may have been named by a supervisor that was killed over its message, and is the last
- * one then. */
+/* Adds the session to the suspects. A supervisor that was killed while it handled the same message
+ * may have added it already, as the last one. */
 static void suspect_name(struct suspects *suspects, const struct session *session)
 {
     const uint32_t count = suspects->count;
@@ -41,8 +41,8 @@ void suspect_add(const struct session *session)
     log_event_write(&event, LOG_LEVEL_INFO);
 }
 
-/* Whether the worker was compiling for the session. Until it is open, its figures may be what a
- * former session or worker has left. */
+/* Returns whether the worker was compiling for the session. Until the session is open its figures
+ * may be those of a former session or worker. */
 static bool was_compiling(const struct session *session)
 {
     return (session->state == SESSION_OPEN || session->state == SESSION_CLOSING) &&
@@ -50,7 +50,8 @@ static bool was_compiling(const struct session *session)
                                 memory_order_relaxed);
 }
 
-/* How many sessions the worker was compiling for; *only: the last of them. */
+/* Returns the number of sessions for which the worker was compiling, and sets *only to the last of
+ * them. */
 static uint32_t compiling_count(struct device *device, const struct session **only)
 {
     uint32_t count = 0;

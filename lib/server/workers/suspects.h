@@ -1,20 +1,22 @@
 /*
- * suspects.h - a worker is lost and does not say whose fault it was: sessions that may have lost
- * it, so that the next loss finds who it is (worker/session/turn.h, worker/jobs/service.c).
+ * suspects.h - notes suspects: the sessions that may have caused the loss of a worker which blamed
+ * nobody. They take turns afterwards, so that the next loss shows which one it is
+ * (worker/session/turn.h, worker/jobs/service.c).
  */
 #ifndef GS_SERVER_SUSPECTS_H
 #define GS_SERVER_SUSPECTS_H
 
 #include "server/state/device.h"
 
-/* Notes that the session may have lost its worker, which is being lost. */
+/* Notes that the session may have caused the loss of its worker, which is in progress. */
 void suspect_add(const struct session *session);
-/* Ends a worker that has crashed; how: for people. What its threads make of tenants' bytes is
- * compiling, so the session for which it did that is to blame. Of several each is a suspect. */
+/* Ends a worker that has crashed; `how` describes its end. The worker's threads parse tenants'
+ * bytes only when they compile, so the session for which it compiled is to blame. If there are
+ * several, each is a suspect. */
 void worker_crashed(struct device *device, const char *how);
-/* Ends a worker that the kernel has killed for want of memory, of which compiling may have taken
- * most, or all that others do. So each session for which it compiled is a suspect, and one that is
- * a suspect already, and was the only one, is to blame. */
+/* Ends a worker that the kernel has killed for want of memory. Compiling may have taken the memory,
+ * or other processes. So each session for which the worker compiled becomes a suspect. A session is
+ * to blame only if it was the only one and is a suspect already. */
 void worker_starved(struct device *device, const char *how);
 
 #endif
