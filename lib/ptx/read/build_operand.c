@@ -230,6 +230,15 @@ static enum ptx_type element_type(const struct ptx_inst *inst, enum ptx_type typ
     }
 }
 
+/* A floating-point number among elements whose type the position leaves open has the type in which
+ * it is written. */
+static enum ptx_type own_type(const struct raw *element)
+{
+    if (element->kind != RAW_NUMBER || element->tok.kind == TOK_INT)
+        return PTX_T_NONE;
+    return element->tok.kind == TOK_F32 ? PTX_T_F32 : PTX_T_F64;
+}
+
 static bool build_list(struct parser *p, const struct raw *r, const struct ptx_desc *desc,
                        const struct ptx_inst *inst, struct ptx_operand *out)
 {
@@ -264,7 +273,10 @@ static bool build_list(struct parser *p, const struct raw *r, const struct ptx_d
                                               : "'_' has no value");
         if (inst->op == PTX_OP_MOV && (child.kind == RAW_SYM || child.kind == RAW_FUNC))
             return parser_fail(p, &child.tok, "an address cannot stand in a list");
-        if (!build_simple(p, &child, inst, is_layer(desc, inst, i) ? PTX_T_U32 : element,
+        if (!build_simple(p, &child, inst,
+                          is_layer(desc, inst, i) ? PTX_T_U32
+                          : element               ? element
+                                                  : own_type(&child),
                           &out->list[i]))
             return false;
     }
