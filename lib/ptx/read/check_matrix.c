@@ -96,11 +96,11 @@ static bool is_element_constant(const struct ptx_operand *e, enum ptx_type type,
 {
     if (e->kind != PTX_OPND_IMM)
         return false;
-    if (type == PTX_T_F32 || type == PTX_T_F64)
+    if (e->type == PTX_T_F64 || type == PTX_T_F64)
         return e->type == type;
-    if (type == PTX_T_S32 && e->type == PTX_T_NONE)
-        return true;
-    return among_registers && e->type != PTX_T_F64;
+    if (e->type == PTX_T_F32)
+        return e->type == type || among_registers;
+    return type == PTX_T_S32 || among_registers;
 }
 
 static bool check_list(struct parser *p, const struct ptx_operand *o, unsigned count,

@@ -15,7 +15,7 @@ __global__ void add_to_floats(float *out)
     asm volatile("mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 {%0,%1,%2,%3}, {%4,%4}, {%5}, {0f00000000,0f3F800000,0fBF000000,0f447A0000};"
                  : "=f"(d[0]), "=f"(d[1]), "=f"(d[2]), "=f"(d[3])
                  : "r"(a), "r"(b));
-    asm volatile("mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 {%0,%1,%2,%3}, {%4,0}, {%5}, {%6,0f00000000,0f00000000,%6};"
+    asm volatile("mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 {%0,%1,%2,%3}, {%4,0}, {%5}, {%6,0f00000000,-0.5,%6};"
                  : "=f"(e[0]), "=f"(e[1]), "=f"(e[2]), "=f"(e[3])
                  : "r"(a), "r"(b), "f"(first));
     for (int i = 0; i < 4; i++) {
@@ -46,7 +46,7 @@ int main()
     MUST(cudaMemcpy(f, floats, sizeof(f), cudaMemcpyDefault));
     printf("%g %g %g %g\n", f[0], f[1], f[2], f[3]);                 //> 2 3 1.5 1002
     printf("%g %g %g %g\n", f[248], f[249], f[250], f[251]);         //> 2 3 1.5 1002
-    printf("%g %g %g %g\n", f[252], f[253], f[254], f[255]);         //> 33 2 0 31
+    printf("%g %g %g %g\n", f[252], f[253], f[254], f[255]);         //> 33 2 -0.5 31
     add_to_integers<<<1, 32>>>(integers);
     MUST(cudaMemcpy(n, integers, sizeof(n), cudaMemcpyDefault));
     printf("%d %d %d %d\n", n[0], n[1], n[2], n[3]);                 //> 16 9 1048576 0
