@@ -1,9 +1,10 @@
-/* api_library.c - device code that the program loads itself: a fat binary or PTX text. */
+/* api_library.c - device code that the program loads itself: a fat binary, a cubin or PTX text. */
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "cudart/abi.h"
 #include "cudart/base/error.h"
+#include "cudart/base/fatbin.h"
 #include "cudart/state/module.h"
 
 /* Options of the compiler and of the library are the server's affair. */
@@ -13,21 +14,15 @@ CUDART_API cudaError_t cudaLibraryLoadData(cudaLibrary_t *library, const void *c
                                            enum cudaLibraryOption *library_options,
                                            void **library_values, unsigned library_count)
 {
-    static const char elf[] = "\177ELF";
-
     (void)jit_options, (void)jit_values, (void)jit_count;
     (void)library_options, (void)library_values, (void)library_count;
     if (library == NULL || code == NULL)
         return error_record(cudaErrorInvalidValue);
-    for (unsigned i = 0; ((const char *)code)[i] == elf[i]; i++) {
-        if (i == 3) /* it does not tell how long it is */
-            return error_record(error_unsupported("cudaLibraryLoadData of a bare cubin"));
-    }
     return error_record(library_load(code, (struct image **)library));
 }
 
-/* The whole file, and a NUL behind it. */
-static char *file_read(const char *name)
+/* The whole file of *bytes bytes, and a NUL behind it. */
+static char *file_read(const char *name, size_t *bytes)
 {
     FILE *file = fopen(name, "rb");
     char *text = NULL;
@@ -44,6 +39,7 @@ static char *file_read(const char *name)
         text = NULL;
     }
     fclose(file);
+    *bytes = (size_t)size;
     return text;
 }
 
@@ -53,13 +49,17 @@ CUDART_API cudaError_t cudaLibraryLoadFromFile(cudaLibrary_t *library, const cha
                                                enum cudaLibraryOption *library_options,
                                                void **library_values, unsigned library_count)
 {
-    char *code = name != NULL ? file_read(name) : NULL;
+    size_t bytes = 0;
+    char *code = name != NULL ? file_read(name, &bytes) : NULL;
     cudaError_t error;
 
     if (code == NULL)
         return error_record(name != NULL ? cudaErrorFileNotFound : cudaErrorInvalidValue);
-    error = cudaLibraryLoadData(library, code, jit_options, jit_values, jit_count, library_options,
-                                library_values, library_count);
+    if (!image_is_whole(code, bytes))
+        error = error_record(cudaErrorInvalidKernelImage);
+    else
+        error = cudaLibraryLoadData(library, code, jit_options, jit_values, jit_count,
+                                    library_options, library_values, library_count);
     free(code);
     return error;
 }

@@ -7,7 +7,7 @@
 
 cudaError_t library_load(const void *code, struct image **out)
 {
-    size_t size = image_size(code);
+    size_t size = image_bytes(code);
     const bool text = size == 0;
     struct image_wrapper *wrapper;
     struct image *image;

@@ -216,7 +216,7 @@ static gs_status parts_load(struct image *image, unsigned count)
     if (parts != NULL && sizes != NULL) {
         for (unsigned i = 0; i < count; i++) {
             parts[i] = image->wrapper->parts[i];
-            sizes[i] = image_size(parts[i]);
+            sizes[i] = image_bytes(parts[i]);
         }
         parts[count] = device_runtime;
         sizes[count] = sizeof(device_runtime);
@@ -299,7 +299,7 @@ cudaError_t image_load(struct image *image)
     /* There is no PTX; or there is too much of it, or too many files. */
     if (status == GS_ERR_BAD_IMAGE || status == GS_ERR_LIMIT || status == GS_ERR_INVALID_VALUE) {
         parts_why = parts > 0 ? strdup(gs_last_error_message()) : NULL;
-        status = gs_module_load(device_session(), data, image_size(data), &here->module);
+        status = gs_module_load(device_session(), data, image_bytes(data), &here->module);
     }
     if (status != GS_OK) {
         report_error(

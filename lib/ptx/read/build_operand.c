@@ -230,12 +230,36 @@ static enum ptx_type element_type(const struct ptx_inst *inst, enum ptx_type typ
     }
 }
 
+/* The floating-point type of the list's registers; none if they have no such type. */
+static enum ptx_type float_beside(const struct parser *p, const struct raw *list)
+{
+    for (uint32_t i = 0; list->kind == RAW_VEC && i < list->count; i++) {
+        const struct raw *element = (const struct raw *)p->raws.data + list->first + i;
+
+        if (element->kind == RAW_REG && ptx_type_is_float(parser_reg_type(p, element->o.reg)))
+            return parser_reg_type(p, element->o.reg);
+    }
+    return PTX_T_NONE;
+}
+
+/* A number among elements whose type the position leaves open has the type of the registers beside
+ * it, else the one in which it is written. */
+static enum ptx_type number_type(const struct raw *element, enum ptx_type beside)
+{
+    if (element->kind != RAW_NUMBER)
+        return PTX_T_NONE;
+    if (beside == PTX_T_F32 || beside == PTX_T_F64 || element->tok.kind == TOK_INT)
+        return beside;
+    return element->tok.kind == TOK_F32 ? PTX_T_F32 : PTX_T_F64;
+}
+
 static bool build_list(struct parser *p, const struct raw *r, const struct ptx_desc *desc,
                        const struct ptx_inst *inst, struct ptx_operand *out)
 {
     enum ptx_type type = ptx_rule_type(inst, desc->rule),
                   element = element_type(inst, type, r->count);
     bool is_destination = desc->kind == PTX_DESC_DSTVEC || desc->kind == PTX_DESC_VECDST;
+    const enum ptx_type beside = float_beside(p, r);
     struct raw child = *r;
     uint32_t i;
 
@@ -264,7 +288,10 @@ static bool build_list(struct parser *p, const struct raw *r, const struct ptx_d
                                               : "'_' has no value");
         if (inst->op == PTX_OP_MOV && (child.kind == RAW_SYM || child.kind == RAW_FUNC))
             return parser_fail(p, &child.tok, "an address cannot stand in a list");
-        if (!build_simple(p, &child, inst, is_layer(desc, inst, i) ? PTX_T_U32 : element,
+        if (!build_simple(p, &child, inst,
+                          is_layer(desc, inst, i) ? PTX_T_U32
+                          : element               ? element
+                                                  : number_type(&child, beside),
                           &out->list[i]))
             return false;
     }

@@ -75,17 +75,48 @@ static bool factors_match(enum ptx_type a, enum ptx_type b)
                       a != PTX_T_B1 && ptx_type_is_float(a) == ptx_type_is_float(b));
 }
 
-static bool check_list(struct parser *p, const struct ptx_operand *o, unsigned count, unsigned bits,
-                       const struct token *at)
+static unsigned reg_bits(enum ptx_type type)
+{
+    return type == PTX_T_F64 ? 64 : 32;
+}
+
+static bool has_register(const struct ptx_operand *o)
+{
+    for (unsigned i = 0; o->kind == PTX_OPND_VEC && i < o->count; i++) {
+        if (o->list[i].kind == PTX_OPND_REG)
+            return true;
+    }
+    return false;
+}
+
+/* Whether a constant can be an element. Elements that are packed into words have no constants of
+ * their own: ptxas takes such a word beside registers alone. */
+static bool is_element_constant(const struct ptx_operand *e, enum ptx_type type,
+                                bool among_registers)
+{
+    if (e->kind != PTX_OPND_IMM)
+        return false;
+    if (e->type == PTX_T_F64 || type == PTX_T_F64)
+        return e->type == type;
+    if (e->type == PTX_T_F32)
+        return e->type == type || among_registers;
+    return type == PTX_T_S32 || among_registers;
+}
+
+static bool check_list(struct parser *p, const struct ptx_operand *o, unsigned count,
+                       enum ptx_type type, const struct token *at)
 {
     const struct ptx_reg *regs = p->regs.data;
-    unsigned have = o->kind == PTX_OPND_VEC ? o->count : 1, i;
+    unsigned have = o->kind == PTX_OPND_VEC ? o->count : 1, bits = reg_bits(type), i;
+    const bool among_registers = has_register(o);
     const struct ptx_operand *e;
 
     if (have != count)
         return parser_fail(p, at, "expected a list of %u registers, found %u", count, have);
     for (i = 0; i < have; i++) {
         e = o->kind == PTX_OPND_VEC ? &o->list[i] : o;
+        if (is_element_constant(e, type, among_registers))
+            continue;
         if (e->kind != PTX_OPND_REG && e->kind != PTX_OPND_SINK)
             return parser_fail(p, at, "expected registers in a list of matrix elements");
         if (e->kind == PTX_OPND_REG && ptx_type_bits(regs[e->reg].type) != bits)
@@ -94,11 +125,6 @@ static bool check_list(struct parser *p, const struct ptx_operand *o, unsigned c
                 bits, ptx_type_name(regs[e->reg].type));
     }
     return true;
-}
-
-static unsigned reg_bits(enum ptx_type type)
-{
-    return type == PTX_T_F64 ? 64 : 32;
 }
 
 /* The register of a sparse factor's metadata, and which lanes' count. */
@@ -147,10 +173,10 @@ static bool check_mma(struct parser *p, const struct ptx_inst *inst, const struc
     if ((a == PTX_T_B1) != (inst->mode != PTX_MODE_NONE))
         return parser_fail(p, at, "%s: .xor.popc or .and.popc go with .b1", ptx_op_name(inst->op));
     return (!sparse || check_sparse(p, inst, at)) &&
-           check_list(p, &inst->ops[0], ptx_matrix_regs(inst, 'd'), reg_bits(d), at) &&
-           check_list(p, &inst->ops[1], ptx_matrix_regs(inst, 'a'), reg_bits(a), at) &&
-           check_list(p, &inst->ops[2], ptx_matrix_regs(inst, 'b'), reg_bits(b), at) &&
-           check_list(p, &inst->ops[3], ptx_matrix_regs(inst, 'c'), reg_bits(c), at);
+           check_list(p, &inst->ops[0], ptx_matrix_regs(inst, 'd'), d, at) &&
+           check_list(p, &inst->ops[1], ptx_matrix_regs(inst, 'a'), a, at) &&
+           check_list(p, &inst->ops[2], ptx_matrix_regs(inst, 'b'), b, at) &&
+           check_list(p, &inst->ops[3], ptx_matrix_regs(inst, 'c'), c, at);
 }
 
 static bool check_wmma_memory(struct parser *p, const struct ptx_inst *inst, const struct token *at)
@@ -179,8 +205,7 @@ static bool check_wmma_memory(struct parser *p, const struct ptx_inst *inst, con
     if (!ok)
         return parser_fail(p, at, "%s: .%s does not come in this shape", ptx_op_name(inst->op),
                            ptx_type_name(type));
-    return check_list(p, &inst->ops[load ? 0 : 1], ptx_matrix_regs(inst, matrix), reg_bits(type),
-                      at);
+    return check_list(p, &inst->ops[load ? 0 : 1], ptx_matrix_regs(inst, matrix), type, at);
 }
 
 /* A matrix of 8x8 with 16 bits takes one register, 16x16 bytes take two, 16x8 bytes one. */
@@ -195,7 +220,7 @@ static bool check_matrix_memory(struct parser *p, const struct ptx_inst *inst,
         (load && !half && inst->num == 4))
         return parser_fail(p, at, "%s: expected .m8n8 with .b16, or .%s.trans with .b8",
                            ptx_op_name(inst->op), load ? "m16n16" : "m16n8");
-    return check_list(p, &inst->ops[load ? 0 : 1], count, 32, at);
+    return check_list(p, &inst->ops[load ? 0 : 1], count, inst->type[0], at);
 }
 
 bool matrix_check(struct parser *p, const struct ptx_inst *inst, const struct token *at)

@@ -46,7 +46,8 @@ static bool holds(enum ptx_type reg, enum ptx_type element)
     return !ptx_type_is_float(element) || (reg == PTX_T_F16X2 && element != PTX_T_F32);
 }
 
-/* Checks a list of registers for elements of a type; a factor's list may hold constants too. */
+/* Checks a list of registers for elements of a type; a factor's list may hold constants of
+ * 32 bits too. */
 static bool check_list(struct parser *p, const struct ptx_operand *o, unsigned count,
                        enum ptx_type type, bool factor, const struct token *at)
 {
@@ -58,7 +59,7 @@ static bool check_list(struct parser *p, const struct ptx_operand *o, unsigned c
     for (unsigned i = 0; i < count; i++) {
         const struct ptx_operand *e = &o->list[i];
 
-        if (factor && e->kind == PTX_OPND_IMM)
+        if (factor && e->kind == PTX_OPND_IMM && e->type != PTX_T_F64)
             continue;
         if (e->kind != PTX_OPND_REG)
             return parser_fail(p, at, "expected registers in a list of matrix elements");
