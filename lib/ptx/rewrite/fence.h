@@ -10,7 +10,7 @@
  *   base      a pointer that is forced once, and to which a loop adds indices (fence_base.c)
  *   stride    what is added to a forced pointer (fence_step.c)
  *   walk      a sum of a register that moves through a loop and of one that does not (fence_walk.c)
- *   house     gshare itself: what its passes add, and not the tenant
+ *   reserved  a name that only gshare's passes use, never a tenant's text
  */
 #ifndef GS_PTX_REWRITE_FENCE_H
 #define GS_PTX_REWRITE_FENCE_H
@@ -24,8 +24,7 @@
 /* How the names of functions begin that other passes add. No name of a tenant's begins so. In these
  * functions accesses to .global go to memory of the server, and generic ones to the tenant's
  * (print_device.cu). */
-#define FENCE_HOUSE_FUNCTION "_ZN12gshare_print"
-#define FENCE_HOUSE_NAME     "gshare$"
+#define FENCE_GSHARE_FUNCTION "_ZN12gshare_print"
 
 /* A constant offset of at most FENCE_OFFSET, in either direction, stays in the instruction: with
  * the widest access behind it, it still lies within FENCE_GUARD. The rows of a matrix reach half as
@@ -323,10 +322,10 @@ bool fence_brx(struct fence *fence);
 
 /* ---- fence_text.c ---- */
 
-bool fence_is_house_name(const char *name);
-bool fence_is_house_function(const struct ptx_func *f);
+bool fence_is_reserved_name(const char *name);
+bool fence_is_gshare_function(const struct ptx_func *f);
 /* Whether another pass has added the register to the function. */
-bool fence_is_house_register(const struct ptx_func *f, uint32_t reg);
+bool fence_is_added_register(const struct ptx_func *f, uint32_t reg);
 
 /* Refuses the current function, for the first reason that is given. Returns false. */
 bool fence_refuse(struct fence *fence, uint32_t line, const char *format, ...)

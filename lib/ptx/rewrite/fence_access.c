@@ -99,7 +99,7 @@ static void fence_register(struct fence *fence, const char *from, bool generic,
 /* A prefetch that goes elsewhere changes nothing that the program can see. */
 static bool is_recorded(const struct fence *fence)
 {
-    return fence->strays && !fence_is_house_function(fence->f) &&
+    return fence->strays && !fence_is_gshare_function(fence->f) &&
            ptx_op_class(fence->inst->op) != PTX_CLASS_CACHE &&
            fence->inst->op != PTX_OP_CREATEPOLICY;
 }

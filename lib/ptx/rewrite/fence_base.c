@@ -104,7 +104,7 @@ bool fence_bases_begin(struct fence *fence)
     uint32_t *uses, *last;
 
     fence->nbases = 0;
-    if (fence->strays || fence_is_house_function(f) || !fence->plain)
+    if (fence->strays || fence_is_gshare_function(f) || !fence->plain)
         return true;
     uses = calloc((size_t)f->nregs + 1, sizeof(*uses));
     last = calloc((size_t)f->nregs + 1, sizeof(*last));

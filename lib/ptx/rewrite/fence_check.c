@@ -55,9 +55,9 @@
 #include "ptx/rewrite/fence_check.h"
 #include "ptx/rewrite/rewrite.h"
 
-static bool is_house_function(const struct ptx_func *f)
+static bool is_gshare_function(const struct ptx_func *f)
 {
-    return checker_is_house(f->name) || !strncmp(f->name, "_ZN12gshare_print", 17);
+    return checker_is_reserved(f->name) || !strncmp(f->name, "_ZN12gshare_print", 17);
 }
 
 /* ---- 1. The registers with the window ---- */
@@ -98,7 +98,7 @@ static bool begins_with_parameter(const struct checker *c)
 /* Whether the function is gshare's own and goes nowhere by the window. */
 static bool begins_with_none(const struct checker *c)
 {
-    return c->house && checker_reads(c, 0, "mov.b32 gshare$mask, 0;") &&
+    return c->own && checker_reads(c, 0, "mov.b32 gshare$mask, 0;") &&
            checker_reads(c, 1, "mov.b32 gshare$base, 0;") &&
            checker_reads(c, 2, "mov.b64 gshare$globals, 0;");
 }
@@ -303,7 +303,7 @@ static bool is_candidate(const struct checker *c, const struct ptx_inst *call,
                          const struct ptx_operand *o)
 {
     return o->kind == PTX_OPND_FUNC && o->func->has_body && !o->func->entry &&
-           !is_house_function(o->func) && gets_bottom(c, call, o->func);
+           !is_gshare_function(o->func) && gets_bottom(c, call, o->func);
 }
 
 static bool check_call(struct checker *c, uint32_t i)
@@ -432,7 +432,7 @@ static bool names_outside(const struct checker *c, const struct ptx_operand *o)
         for (uint32_t i = 0; i < o->count; i++)
             if (names_outside(c, &o->list[i]))
                 return true;
-    return v && v->space == PTX_SPACE_GLOBAL && !c->house;
+    return v && v->space == PTX_SPACE_GLOBAL && !c->own;
 }
 
 /* Whether what stands in brackets is an object or a map there, and was looked at. */
@@ -560,7 +560,7 @@ static bool check_variables(struct checker *c)
         const struct ptx_var *v = c->m->vars[i];
         bool plain = v->space == PTX_SPACE_CONST || v->space == PTX_SPACE_SHARED;
 
-        if ((!plain && !(v->space == PTX_SPACE_GLOBAL && checker_is_house(v->name))) ||
+        if ((!plain && !(v->space == PTX_SPACE_GLOBAL && checker_is_reserved(v->name))) ||
             !ptx_type_bits(v->type) || v->managed) {
             snprintf(c->why, c->why_size, "%s lies outside", v->name);
             return false;
@@ -589,7 +589,7 @@ int fence_check(const char *text, size_t len, const struct ptx_fence_report *rep
             fine = check_alias(&c);
         if (!c.f->has_body)
             continue;
-        c.house = is_house_function(c.f);
+        c.own = is_gshare_function(c.f);
         c.labelled = calloc((size_t)c.f->ninsts + 1, sizeof(*c.labelled));
         c.forced = calloc((size_t)c.f->nregs + 1, sizeof(*c.forced));
         c.beyond = calloc((size_t)c.f->nregs + 1, sizeof(*c.beyond));

@@ -10,7 +10,7 @@ enum { MOST_FIXED = 8, MOST_STRIDES = 8 };
 struct checker {
     const struct ptx_module *m;
     const struct ptx_func *f;
-    bool house;     /* f is gshare's own */
+    bool own;       /* f is gshare's own */
     bool *labelled; /* by instruction: control may come from elsewhere */
     /* By register: the last stretch of text, without labels, in which its address lies in the
      * window or `beyond` bytes at most outside of its ends. */
@@ -37,7 +37,7 @@ struct checker {
 /* Says what is wrong with instruction I, or, beyond the last one, with the function. False. */
 bool checker_fails(struct checker *c, uint32_t i, const char *what);
 /* Whether the name is one that no tenant's text may hold. */
-bool checker_is_house(const char *name);
+bool checker_is_reserved(const char *name);
 /* Whether instruction I reads as FORMAT says. */
 bool checker_reads(const struct checker *c, uint32_t i, const char *format, ...)
     __attribute__((format(printf, 3, 4)));

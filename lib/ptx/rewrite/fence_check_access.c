@@ -224,7 +224,7 @@ static bool is_store(const struct checker *c, const struct ptx_inst *inst)
 {
     enum ptx_class class = ptx_op_class(inst->op);
 
-    return !c->house &&
+    return !c->own &&
            (class == PTX_CLASS_STORE || class == PTX_CLASS_ATOM || class == PTX_CLASS_MATRIX_STORE);
 }
 
@@ -531,7 +531,7 @@ static bool check_parameter(struct checker *c, uint32_t i, const struct ptx_mem 
     if (!c->f->entry)
         return (mem->base == PTX_BASE_REG && inst->space != PTX_SPACE_PARAM_ENTRY) ||
                checker_fails(c, i, "a parameter of an unknown kernel");
-    for (uint32_t k = 0; k < c->f->nparams && !checker_is_house(c->f->params[k]->name); k++)
+    for (uint32_t k = 0; k < c->f->nparams && !checker_is_reserved(c->f->params[k]->name); k++)
         last = c->f->params[k];
     return (inst->op == PTX_OP_LD && inst->space != PTX_SPACE_PARAM_FUNC &&
             mem->base == PTX_BASE_REG && mem->reg == checker_register(c, "gshare$far") &&
@@ -555,7 +555,7 @@ bool checker_address(struct checker *c, uint32_t i, const struct ptx_mem *mem, u
         /* The lists of a call name whole variables. */
         return c->f->insts[i].op == PTX_OP_CALL || check_parameter(c, i, mem);
     case PTX_SPACE_GLOBAL:
-        if (c->house)
+        if (c->own)
             return true;
         break;
     case PTX_SPACE_GENERIC:

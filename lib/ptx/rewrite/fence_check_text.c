@@ -19,7 +19,7 @@ bool checker_fails(struct checker *c, uint32_t i, const char *what)
     return false;
 }
 
-bool checker_is_house(const char *name)
+bool checker_is_reserved(const char *name)
 {
     return !strncmp(name, "gshare$", 7);
 }

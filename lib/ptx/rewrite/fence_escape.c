@@ -154,7 +154,7 @@ static void mark_parameters(struct search *s)
  * like one. */
 static bool keeps_nothing(const struct ptx_func *f)
 {
-    return fence_is_house_function(f) ||
+    return fence_is_gshare_function(f) ||
            !strncmp(f->name, HEAP_FUNCTIONS "$", strlen(HEAP_FUNCTIONS "$"));
 }
 
@@ -256,7 +256,7 @@ bool fence_escapes(struct fence *fence)
         for (uint32_t i = 0; i < count && done && !fence->escapes; i++) {
             const struct ptx_func *f = fence->m->funcs[i];
 
-            if (!f->has_body || fence_is_house_function(f) || state[i] == DONE_WITH ||
+            if (!f->has_body || fence_is_gshare_function(f) || state[i] == DONE_WITH ||
                 (state[i] == DONE && !fence->gets_locals[i]))
                 continue;
             state[i] = fence->gets_locals[i] ? DONE_WITH : DONE;

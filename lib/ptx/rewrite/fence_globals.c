@@ -14,7 +14,7 @@ static const uint64_t BLOCK_MAX = 1ull << 40;
 bool fence_is_moved(const struct ptx_var *v)
 {
     return v->space == PTX_SPACE_GLOBAL &&
-           (!fence_is_house_name(v->name) || !strcmp(v->name, GRID_VARIABLE));
+           (!fence_is_reserved_name(v->name) || !strcmp(v->name, GRID_VARIABLE));
 }
 
 bool fence_is_bound(const struct ptx_var *v)
@@ -75,7 +75,7 @@ static bool address_init(struct fence *fence, const struct ptx_var *v, const str
         to->function = function_index(fence, functions, r->func);
         return true;
     }
-    if (r->var->space != PTX_SPACE_GLOBAL || fence_is_house_name(r->var->name))
+    if (r->var->space != PTX_SPACE_GLOBAL || fence_is_reserved_name(r->var->name))
         return fence_refuse(fence, v->line, "%.80s begins with an address in .%s", v->name,
                             ptx_space_name(r->var->space));
     to->value += fence_block_offset(r->var);

@@ -8,7 +8,7 @@
  */
 static bool is_added(const struct fence *fence, const struct ptx_mem *mem)
 {
-    return mem->base == PTX_BASE_REG && fence_is_house_register(fence->f, mem->reg);
+    return mem->base == PTX_BASE_REG && fence_is_added_register(fence->f, mem->reg);
 }
 
 /* Instructions that may only address shared memory, where they say so: without a word for the
@@ -82,7 +82,7 @@ static bool take_access(struct fence *fence)
         return fence_refuse(fence, inst->line, "%s: state space .%s", ptx_op_name(inst->op),
                             ptx_space_name(inst->space));
     }
-    if ((!generic && fence_is_house_function(fence->f)) || is_added(fence, mem))
+    if ((!generic && fence_is_gshare_function(fence->f)) || is_added(fence, mem))
         return true;
     /* ptxas takes the space of a variable that is named. */
     if (mem->base == PTX_BASE_VAR && mem->var->space == PTX_SPACE_PARAM)
@@ -182,7 +182,7 @@ static bool take_cvta(struct fence *fence)
 
     return inst->flags & PTX_F_TO || !parameter ||
            (inst->ops[0].kind == PTX_OPND_REG &&
-            fence_is_house_register(fence->f, inst->ops[0].reg)) ||
+            fence_is_added_register(fence->f, inst->ops[0].reg)) ||
            fence_refuse(
                fence, inst->line,
                "cvta: a generic address of a parameter other than a tensor map, or of maps "

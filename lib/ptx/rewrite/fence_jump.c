@@ -29,7 +29,7 @@ bool fence_alias(struct fence *fence, const struct ptx_func *f)
 static bool is_target(const struct fence *fence, const struct ptx_func *f,
                       const struct ptx_proto *proto)
 {
-    return fence->reach.taken[f->id] && f->has_body && !f->entry && !fence_is_house_function(f) &&
+    return fence->reach.taken[f->id] && f->has_body && !f->entry && !fence_is_gshare_function(f) &&
            (!proto || (same_params(f->params, f->nparams, proto->params, proto->nparams) &&
                        same_params(f->rets, f->nrets, proto->rets, proto->nrets)));
 }

@@ -20,7 +20,7 @@ static const struct ptx_var *last_parameter(const struct ptx_func *f)
 {
     const struct ptx_var *last = NULL;
 
-    for (uint32_t i = 0; i < f->nparams && !fence_is_house_name(f->params[i]->name); i++)
+    for (uint32_t i = 0; i < f->nparams && !fence_is_reserved_name(f->params[i]->name); i++)
         last = f->params[i];
     return last;
 }
@@ -105,7 +105,7 @@ bool fence_makes_parameter_address(const struct ptx_func *f, const struct ptx_in
 {
     return inst->op == PTX_OP_CVTA && !(inst->flags & PTX_F_TO) &&
            (inst->space == PTX_SPACE_PARAM || inst->space == PTX_SPACE_PARAM_ENTRY) &&
-           !(inst->ops[0].kind == PTX_OPND_REG && fence_is_house_register(f, inst->ops[0].reg));
+           !(inst->ops[0].kind == PTX_OPND_REG && fence_is_added_register(f, inst->ops[0].reg));
 }
 
 bool fence_copies_parameters(const struct ptx_func *f)

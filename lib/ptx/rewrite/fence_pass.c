@@ -38,7 +38,7 @@ static const char strays_prologue[] = " .reg .b64 gshare$old; .reg .pred gshare$
 static bool names_are_plain(const struct ptx_func *f)
 {
     for (uint32_t i = 0; i < f->ndecls; i++)
-        if ((f->decls[i].nested && !fence_is_house_name(f->decls[i].name)) ||
+        if ((f->decls[i].nested && !fence_is_reserved_name(f->decls[i].name)) ||
             strlen(f->decls[i].name) > MOST_NAME)
             return false;
     return true;
@@ -151,7 +151,7 @@ static bool take_some(struct fence *fence, struct leave_out *out, size_t *first)
             taken = fence_refuse(fence, report->stack_line, FENCE_STACK_REASON);
         if (taken)
             continue;
-        if (!fence->refused || fence->edits.too_long || fence_is_house_function(f))
+        if (!fence->refused || fence->edits.too_long || fence_is_gshare_function(f))
             return false;
         if (!reason[0])
             memcpy(reason, report->reason, sizeof(reason));
@@ -392,8 +392,8 @@ const char *fence_obstacle_in_names(const char *text, size_t len)
     static const char stem[] = "gshare";
     const char *end = text + len, *at = text;
 
-    if (memmem(text, len, FENCE_HOUSE_FUNCTION, strlen(FENCE_HOUSE_FUNCTION)))
-        return "the module has names that begin with " FENCE_HOUSE_FUNCTION;
+    if (memmem(text, len, FENCE_GSHARE_FUNCTION, strlen(FENCE_GSHARE_FUNCTION)))
+        return "the module has names that begin with " FENCE_GSHARE_FUNCTION;
     while ((at = memmem(at, (size_t)(end - at), stem, strlen(stem)))) {
         char before = at > text ? at[-1] : ' ';
 

@@ -220,7 +220,8 @@ bool fence_off_register(struct fence *fence, const struct ptx_mem *mem, const ch
 {
     const bool forced = fence->forced[mem->reg] == fence->stretch;
 
-    if (fence->strays || fence_is_house_function(fence->f) || address_of(fence, fence->inst) != mem)
+    if (fence->strays || fence_is_gshare_function(fence->f) ||
+        address_of(fence, fence->inst) != mem)
         return false;
     if (!forced && fence_off_low(fence, mem, name, brackets))
         return true;

@@ -57,7 +57,7 @@ static const struct {
     uint32_t most;
     const char *text;
 } kinds[KINDS] = {
-    [LIVE] = {4096, "registers of 32 bits that live at once"},
+    [LIVE] = {4096, "live 32-bit registers"},
     [LABELS] = {8192, "labels"},
     [ACCESSES] = {32768, "accesses to memory"},
     [ACCESS_LABELS] = {1 << 10, "times 2^16 of accesses to memory times labels"},
@@ -66,10 +66,9 @@ static const struct {
     [INSTRUCTIONS] = {1 << 18, "instructions"},
     [SELECTS] = {16384, "selp"},
     [DIVISIONS] = {8192, "halves of divisions, reciprocals and roots"},
-    [LOOPS] = {2048, "ways upwards"},
-    [LIVE_INSTRUCTIONS] = {1 << 10,
-                           "times 2^33 of registers that live at once times squared instructions"},
-    [LIVE_LABELS] = {1 << 13, "times 2^20 of registers that live at once times squared labels"},
+    [LOOPS] = {2048, "backward branches"},
+    [LIVE_INSTRUCTIONS] = {1 << 10, "times 2^33 of live registers times squared instructions"},
+    [LIVE_LABELS] = {1 << 13, "times 2^20 of live registers times squared labels"},
 };
 
 #define LIVE_STEPS    (UINT64_C(1) << 27) /* of a function: half a second */
@@ -94,7 +93,7 @@ static bool accesses_memory(const struct ptx_inst *inst)
 static bool is_tenants_call(const struct ptx_inst *inst)
 {
     return inst->op == PTX_OP_CALL &&
-           !(inst->ops[1].kind == PTX_OPND_FUNC && fence_is_house_function(inst->ops[1].func));
+           !(inst->ops[1].kind == PTX_OPND_FUNC && fence_is_gshare_function(inst->ops[1].func));
 }
 
 /* How much the compiler makes of a division, a reciprocal or a root: of one of 32-bit integers, or
@@ -112,7 +111,7 @@ static uint32_t division_weight(const struct ptx_inst *inst)
 }
 
 /* The ways that control may go to before the branch, or to it. */
-static uint32_t ways_upwards(const struct ptx_func *f, uint32_t at)
+static uint32_t backward_branches(const struct ptx_func *f, uint32_t at)
 {
     const struct ptx_inst *inst = &f->insts[at];
     uint32_t count = 0;
@@ -140,7 +139,7 @@ static void count(const struct ptx_func *f, uint32_t has[KINDS])
         has[CALLS] += is_tenants_call(inst);
         has[SELECTS] += inst->op == PTX_OP_SELP;
         has[DIVISIONS] += division_weight(inst);
-        has[LOOPS] += ways_upwards(f, i);
+        has[LOOPS] += backward_branches(f, i);
         if (inst->op == PTX_OP_BRX_IDX)
             has[TARGETS] += f->tables[inst->ops[1].table].count;
     }
@@ -189,7 +188,7 @@ bool fence_size(struct fence *fence)
 {
     uint64_t squares = 0;
 
-    return fence_is_house_function(fence->f) || function_fits(fence, fence->f, &squares);
+    return fence_is_gshare_function(fence->f) || function_fits(fence, fence->f, &squares);
 }
 
 bool fence_size_of_all(struct fence *fence, const struct ptx_module *m)
@@ -200,7 +199,7 @@ bool fence_size_of_all(struct fence *fence, const struct ptx_module *m)
     for (uint32_t i = 0; i < m->nfuncs; i++) {
         const struct ptx_func *f = m->funcs[i];
 
-        if (!f->has_body || fence_is_house_function(f))
+        if (!f->has_body || fence_is_gshare_function(f))
             continue;
         called += !f->entry;
         if (!function_fits(fence, f, &squares))

@@ -121,7 +121,7 @@ static bool is_store(const struct fence *fence)
 
     return (class == PTX_CLASS_STORE || class == PTX_CLASS_ATOM ||
             class == PTX_CLASS_MATRIX_STORE) &&
-           !fence_is_house_function(fence->f);
+           !fence_is_gshare_function(fence->f);
 }
 
 enum fence_local fence_local(const struct fence *fence, uint64_t bytes)

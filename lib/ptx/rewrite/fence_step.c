@@ -59,7 +59,7 @@ static bool find_step(const struct fence *fence, struct step *step)
 {
     const struct ptx_inst *inst = fence->inst;
 
-    if (fence->strays || !fence->plain || fence_is_house_function(fence->f) ||
+    if (fence->strays || !fence->plain || fence_is_gshare_function(fence->f) ||
         inst->guard != PTX_NO_REG || inst->flags || !fence_is_address(fence, &inst->ops[0]))
         return false;
     if (inst->op == PTX_OP_MAD)

@@ -8,22 +8,22 @@
 #include "ptx/read/lex.h"
 #include "ptx/rewrite/fence.h"
 
-bool fence_is_house_name(const char *name)
+bool fence_is_reserved_name(const char *name)
 {
-    return !strncmp(name, FENCE_HOUSE_NAME, strlen(FENCE_HOUSE_NAME));
+    return !strncmp(name, REWRITE_PREFIX, strlen(REWRITE_PREFIX));
 }
 
-bool fence_is_house_function(const struct ptx_func *f)
+bool fence_is_gshare_function(const struct ptx_func *f)
 {
-    return fence_is_house_name(f->name) ||
-           !strncmp(f->name, FENCE_HOUSE_FUNCTION, strlen(FENCE_HOUSE_FUNCTION));
+    return fence_is_reserved_name(f->name) ||
+           !strncmp(f->name, FENCE_GSHARE_FUNCTION, strlen(FENCE_GSHARE_FUNCTION));
 }
 
-bool fence_is_house_register(const struct ptx_func *f, uint32_t reg)
+bool fence_is_added_register(const struct ptx_func *f, uint32_t reg)
 {
     char name[256];
 
-    return fence_is_house_name(ptx_reg_name(f, reg, name, sizeof(name)));
+    return fence_is_reserved_name(ptx_reg_name(f, reg, name, sizeof(name)));
 }
 
 bool fence_refuse(struct fence *fence, uint32_t line, const char *format, ...)

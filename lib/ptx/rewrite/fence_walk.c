@@ -144,7 +144,7 @@ bool fence_walks_begin(struct fence *fence)
     struct fence_walk walk;
 
     fence->nwalks = 0;
-    if (fence->strays || fence_is_house_function(fence->f) || !fence->plain || !fence->loop)
+    if (fence->strays || fence_is_gshare_function(fence->f) || !fence->plain || !fence->loop)
         return true;
     if (!definition_sites_init(&written, fence->f))
         return false;

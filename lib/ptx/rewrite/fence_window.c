@@ -56,14 +56,14 @@ static bool needs_none(const struct ptx_func *f)
         for (unsigned k = 0; k < f->insts[i].nops; k++)
             if (f->insts[i].space == PTX_SPACE_GENERIC && f->insts[i].ops[k].kind == PTX_OPND_MEM)
                 return false;
-    return fence_is_house_function(f);
+    return fence_is_gshare_function(f);
 }
 
 static uint32_t tenant_params(const struct ptx_func *f)
 {
     uint32_t count = 0;
 
-    while (count < f->nparams && !fence_is_house_name(f->params[count]->name))
+    while (count < f->nparams && !fence_is_reserved_name(f->params[count]->name))
         count++;
     return count;
 }
