@@ -1,7 +1,7 @@
-/* The module's .global variables. Where the driver would put them lies outside of the session's
- * window, and uncounted; so they move into one block that the caller allocates there, and code
- * finds them from gshare$globals. A .const variable that begins with their addresses stays, and has
- * zeros there until the caller writes them. */
+/* The module's .global variables. The driver would put them outside of the session's window and
+ * count them nowhere. So they move into one block that the caller allocates in the window, and the
+ * code addresses them through gshare$globals. A .const variable whose initial values contain their
+ * addresses stays, and has zeros there until the caller writes the addresses. */
 #include <stdio.h>
 #include <string.h>
 
@@ -82,7 +82,7 @@ static bool address_init(struct fence *fence, const struct ptx_var *v, const str
     return true;
 }
 
-/* Behind the last line: declared by then are all functions. */
+/* Declares the functions behind the last line, where all of them are known. */
 static void declare_functions(struct fence *fence, const struct ptx_func **functions)
 {
     size_t end = strlen(fence->text);
@@ -99,7 +99,7 @@ static void declare_functions(struct fence *fence, const struct ptx_func **funct
     edits_insert(&fence->edits, end, "};\n");
 }
 
-/* Managed variables have pages of their own, where their host can map pages of its own. */
+/* Managed variables have pages of their own, so that the host can map pages for them. */
 static uint32_t place_align(const struct ptx_var *v)
 {
     return v->managed && v->align < MANAGED_PAGE ? MANAGED_PAGE : v->align;

@@ -1,6 +1,6 @@
-/* Where operands stand in the text of an instruction, and edits there. The names in the text are
- * the tenant's own, of the scope that they are written in; those of the IR were made unique. Below
- * all other files of the fence. */
+/* Finds operands in the text of an instruction, and edits them. The names in the text are the
+ * tenant's own, within their scope; the names in the IR were made unique. Depends on no other part
+ * of the fence. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -76,7 +76,7 @@ struct fence_span fence_brackets(const struct fence *fence, unsigned n, struct f
     return span;
 }
 
-/* T is the opcode with its modifiers. */
+/* T becomes the opcode with its modifiers. */
 static void find_opcode(struct lexer *lexer, struct token *t)
 {
     lexer_next(lexer, t);

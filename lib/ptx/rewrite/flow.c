@@ -7,23 +7,23 @@
 #include "ptx/ir/ways.h"
 
 enum {
-    MAX_HOPS = 64,   /* of branches to branches */
-    STEPS_EACH = 200 /* steps of ways_meet for each edge: compilers' code takes two or three */
+    MAX_HOPS = 64,   /* branches to branches that are followed */
+    STEPS_EACH = 200 /* steps of ways_meet for each edge; code from compilers takes two or three */
 };
 
-/* Nodes: the blocks, the ends behind them, and last the one that all ends lead to. */
+/* The nodes are the blocks, then the ends, and last the node that all ends lead to. */
 struct flow {
     const struct ptx_func *f;
-    const bool *waits; /* by instruction */
+    const bool *waits; /* for each instruction */
     uint32_t blocks;
-    uint32_t *first;    /* instruction of each block, and one more at the end */
-    uint32_t *block_of; /* by instruction, one more at the end */
+    uint32_t *first;    /* the first instruction of each block, and one more at the end */
+    uint32_t *block_of; /* for each instruction, and one more at the end */
     bool *block_waits;
 
     /* Of one check. */
     uint32_t ends;
     struct ways ways;
-    bool *reaches_wait; /* by node: from its start */
+    bool *reaches_wait; /* for each node: a wait is reachable from its start */
 };
 
 /* ---- Instructions ---- */
@@ -81,7 +81,8 @@ static void find_blocks(struct flow *w)
             w->first[n++] = i;
         w->block_of[i] = n - 1;
     }
-    /* The last block has no instruction: labels may stand there, and control falls into it. */
+    /* The last block has no instruction: it is where labels at the end stand and control falls off.
+     */
     w->blocks = n;
     w->first[n] = f->ninsts;
     for (uint32_t i = 0; i < f->ninsts; i++)
@@ -128,7 +129,7 @@ void flow_free(struct flow *w)
 
 /* ---- Edges ---- */
 
-/* Where the last instruction of a block leads, if it is no way to an end. */
+/* Adds the edges of the last instruction of a block, unless that is a way to an end. */
 static bool add_branches(struct flow *w, const struct ptx_inst *inst)
 {
     const struct ptx_func *f = w->f;
@@ -204,7 +205,7 @@ static bool spread_waits(struct flow *w)
 
 /* ---- The check ---- */
 
-/* Threads that part behind block B may be held at an end, while others of them wait. */
+/* Whether threads that diverge behind block B may be held at an end while others of them wait. */
 static bool is_held(const struct flow *w, uint32_t b)
 {
     const struct ways *ways = &w->ways;
