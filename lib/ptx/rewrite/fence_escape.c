@@ -21,11 +21,10 @@ enum { MOST_ROUNDS = 64 };
 struct search {
     struct fence *fence;
     const struct ptx_func *f;
-    uint32_t top; /* the function's register FENCE_TOP, or PTX_NO_REG */
-    bool *marked; /* by register */
-    const struct ptx_inst *
-        *taker; /* for each variable of the function that is an argument: the call that takes it */
-    bool *several; /* for each such variable: several calls take it */
+    uint32_t top;                  /* the function's register FENCE_TOP, or PTX_NO_REG */
+    bool *marked;                  /* by register */
+    const struct ptx_inst **taker; /* for each argument variable: the call that takes it */
+    bool *several;                 /* for each argument variable: several calls take it */
     bool changed;
 };
 
