@@ -6,7 +6,7 @@
 #include "cudart/base/error.h"
 #include "cudart/state/module.h"
 
-/* Options of the compiler and of the library are the server's affair. */
+/* The options of the compiler and the library are ignored; the server decides. */
 CUDART_API cudaError_t cudaLibraryLoadData(cudaLibrary_t *library, const void *code,
                                            enum cudaJitOption *jit_options, void **jit_values,
                                            unsigned jit_count,
@@ -20,13 +20,13 @@ CUDART_API cudaError_t cudaLibraryLoadData(cudaLibrary_t *library, const void *c
     if (library == NULL || code == NULL)
         return error_record(cudaErrorInvalidValue);
     for (unsigned i = 0; ((const char *)code)[i] == elf[i]; i++) {
-        if (i == 3) /* it does not tell how long it is */
+        if (i == 3) /* the size of the code is unknown */
             return error_record(error_unsupported("cudaLibraryLoadData of a bare cubin"));
     }
     return error_record(library_load(code, (struct image **)library));
 }
 
-/* The whole file, and a NUL behind it. */
+/* Reads the whole file and appends a NUL. */
 static char *file_read(const char *name)
 {
     FILE *file = fopen(name, "rb");
