@@ -25,7 +25,7 @@ struct block;
 
 struct arena {
     struct block_heap *heap;
-    struct arena *previous, *next; /* list: in its bin while free; else its owner\'s */
+    struct arena *previous, *next; /* of the heap */
     uint64_t base;
     size_t size;
     bool whole;
@@ -40,7 +40,7 @@ struct block {
     size_t size;
     bool out;
     struct block *before, *after;  /* its neighbours in the arena */
-    struct block *previous, *next; /* list: in its bin while free; else its owner\'s */
+    struct block *previous, *next; /* list: in its bin while free; else its owner's */
     const void *order;             /* its owner's */
 };
 

@@ -1,6 +1,6 @@
-// Where the lanes of a divergent branch meet again: at the branch's immediate postdominator in the
-// graph of basic blocks. Beyond bounds on the graph and on the work, branches have no meeting point
-// before the function's end, which is slower but right.
+// Finds where the lanes of a divergent branch reconverge: at the branch's immediate postdominator
+// in the graph of basic blocks. If the graph or the work exceeds a bound, branches reconverge only
+// at the function's end, which is slower but correct.
 #include <errno.h>
 #include <stdlib.h>
 
@@ -12,8 +12,8 @@ enum { MAX_EDGES = 1 << 24 };
 struct graph {
     const struct ptx_func *f;
     uint32_t nblocks;   // the last one is the exit
-    uint32_t *block_of; // by instruction
-    uint32_t *first;    // instruction of each block
+    uint32_t *block_of; // for each instruction
+    uint32_t *first;    // the first instruction of each block
     struct ways ways;
 };
 
