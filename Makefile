@@ -52,7 +52,8 @@ DEPS     ?= install
 # ---- What the machine has ---------------------------------------------------------------------
 # gshared, gsctl and libgshare need a C compiler only. ncurses is for gsctl top, microhttpd for gsctl metrics
 # --listen, cmocka for unit tests, jpeg for the demo, a C++ compiler (of the same family, because of
-# sanitizers) for the test and the example of gshare.hpp.
+# sanitizers) for the test and the example of gshare.hpp. HAVE lists what was found, and NEED_goal what a goal
+# needs; what is missing is installed first, unless DEPS=skip.
 ifeq ($(origin CXX),default)
 CXX := $(if $(findstring clang,$(CC)),clang++,g++)
 endif
@@ -68,7 +69,7 @@ NEED_demo := cc jpeg
 MISSING := $(filter-out $(HAVE),$(sort $(foreach goal,$(MAKECMDGOALS),$(NEED_$(goal)))))
 ifneq ($(MISSING),)
 ifneq ($(DEPS),skip)
-# make builds this file, by installing, and then starts anew, so that HAVE is right.
+# make builds the included file, which installs the packages, and then starts again with the right HAVE.
 include $(BUILD)/installed-$(subst $() ,-,$(sort $(MISSING))).mk
 $(BUILD)/installed-%.mk:
 	test/deps $(MISSING)
@@ -88,7 +89,7 @@ GS_CFLAGS  += -fsanitize=$(SANITIZE) -fno-omit-frame-pointer -fno-sanitize-recov
 GS_LDFLAGS := -fsanitize=$(SANITIZE)
 endif
 GS_LDFLAGS += -pthread
-# A sanitizer's symbols come from the program, so a library may leave them open.
+# The program provides a sanitizer's symbols, so a library may have undefined ones.
 NO_UNDEFINED := $(if $(SANITIZE),,-Wl,-z,defs)
 LDLIBS_RT  := -lrt -ldl
 
@@ -101,22 +102,43 @@ COMPILE = $(CC) $(GS_CFLAGS) $(CFLAGS) $(ROOM_CFLAGS) $(CPPFLAGS)
 LINK    = $(CC) $(GS_LDFLAGS) $(CFLAGS) $(LDFLAGS)
 LINK_CXX = $(CXX) $(GS_LDFLAGS) $(CXXFLAGS) $(LDFLAGS)
 
-# One line per step; V=1 shows the commands.
+# One line per step; V=1 shows the commands. A recipe begins with $(call step,WORD,FILE): it makes the
+# target's folder and announces the step.
 Q   := $(if $(V),,@)
 say  = $(if $(V),,@printf '  %-4s %s\n' $(1) $(2))
+define step
+@mkdir -p $(@D)
+$(call say,$(1),$(2))
+endef
+# The recipe for an archive of the prerequisites.
+define archive
+@mkdir -p $(@D)
+@rm -f $@
+$(Q)$(AR) qcs $@ $^
+endef
+# $(call embeds,OBJECT,MACRO,FILE): the object's source includes the file, whose path is the string MACRO.
+define embeds
+$(1): $(3)
+$(1): GS_CFLAGS += -D$(2)='"$(CURDIR)/$(3)"'
+endef
 
-# ---- Rooms: the .c files below lib/ROOM become $(BUILD)/room/ROOM.a --------------------------
+# ---- Rooms -----------------------------------------------------------------------------------
+# A room is a component: a folder of lib/. All .c files below lib/ROOM become the archive $(BUILD)/room/ROOM.a,
+# from which the sections below link libraries and programs.
 ROOMS := common client cudart cublas server worker ptx softcuda gsctl
 room_objs = $(patsubst %.c,$(BUILD)/obj/%.o,$(sort $(shell find lib/$(1) -name '*.c')))
 
-# The interpreter's lane loops are written for the vectorizer; where clang cannot (a division, say), it is no error.
+# The interpreter's loops over lanes are written for the vectorizer. A loop that clang cannot vectorize (because
+# of a division, say) is no error.
 $(BUILD)/obj/lib/softcuda/%.o: ROOM_CFLAGS := -O3 -fno-math-errno -ffp-contract=off -Wno-pass-failed
-# What the threads of a guest's kernels race over is the guest's: the interpreter's own state is its turn's alone.
+# Data races between the threads of a guest's kernels are the guest's own: no thread sanitizer in the interpreter,
+# whose state belongs to one turn.
 ifneq ($(findstring thread,$(SANITIZE)),)
 $(BUILD)/obj/lib/softcuda/interp/%.o: ROOM_CFLAGS := -O3 -fno-math-errno -ffp-contract=off -Wno-pass-failed -fno-sanitize=thread
 endif
 
-# The public names of the CUDA runtime and of cuBLAS have their prototypes in the toolkit: test_abi compares.
+# The prototypes of the public functions of the CUDA runtime and of cuBLAS are in the toolkit; test_abi compares
+# them with the definitions here.
 $(BUILD)/obj/lib/cudart/api/%.o $(BUILD)/obj/cudart12/cudart/api/%.o: ROOM_CFLAGS := -Wno-missing-prototypes
 $(BUILD)/obj/lib/cublas/api/%.o $(BUILD)/obj/cudart12/cublas/api/%.o: ROOM_CFLAGS := -Wno-missing-prototypes
 $(BUILD)/obj/%/cudart/api/unsupported.o $(BUILD)/obj/%/cublas/api/unsupported.o: ROOM_CFLAGS := -Wno-missing-prototypes -Wno-strict-prototypes
@@ -134,7 +156,7 @@ all: $(BINS) $(LIBS)
 help:
 	@sed -n '1,/^$$/s/^# \{0,1\}//p' Makefile
 
-# A change of compiler, flags or found headers builds all anew.
+# Objects depend on $(BUILD)/flags, so a change of compiler, flags or headers found rebuilds everything.
 FLAGS := $(strip $(CC) $(CXX) $(GS_CFLAGS) $(CFLAGS) $(CPPFLAGS) $(LDFLAGS) $(HAVE))
 ifneq ($(FLAGS),$(file <$(BUILD)/flags))
 ifneq ($(MAKECMDGOALS),clean)
@@ -144,20 +166,16 @@ endif
 endif
 
 $(BUILD)/obj/%.o: %.c $(BUILD)/flags
-	@mkdir -p $(@D)
-	$(call say,CC,$<)
+	$(call step,CC,$<)
 	$(Q)$(COMPILE) -c -o $@ $<
 
 $(BUILD)/obj/%.o: %.cpp $(BUILD)/flags
-	@mkdir -p $(@D)
-	$(call say,CXX,$<)
+	$(call step,CXX,$<)
 	$(Q)$(COMPILE_CXX) -c -o $@ $<
 
-# What stands in kernels' modules for vprintf, as PTX inside the library.
-$(BUILD)/obj/lib/ptx/rewrite/printf_pass.o: lib/ptx/rewrite/print_device.ptx
-$(BUILD)/obj/lib/ptx/rewrite/printf_pass.o: GS_CFLAGS += -DPTX_FILE='"$(CURDIR)/lib/ptx/rewrite/print_device.ptx"'
-$(BUILD)/obj/lib/ptx/rewrite/heap_pass.o: lib/ptx/rewrite/heap_device.ptx
-$(BUILD)/obj/lib/ptx/rewrite/heap_pass.o: GS_CFLAGS += -DPTX_FILE='"$(CURDIR)/lib/ptx/rewrite/heap_device.ptx"'
+# PTX inside the library: the functions that replace vprintf and malloc in kernels' modules.
+$(eval $(call embeds,$(BUILD)/obj/lib/ptx/rewrite/printf_pass.o,PTX_FILE,lib/ptx/rewrite/print_device.ptx))
+$(eval $(call embeds,$(BUILD)/obj/lib/ptx/rewrite/heap_pass.o,PTX_FILE,lib/ptx/rewrite/heap_device.ptx))
 
 ifneq ($(NCURSES_LIBS),)
 $(BUILD)/obj/lib/gsctl/top/top.o: GS_CFLAGS += -DGS_NCURSES
@@ -168,22 +186,19 @@ endif
 
 define ROOM_RULE
 $(BUILD)/room/$(1).a: $(call room_objs,$(1))
-	@mkdir -p $$(@D)
-	@rm -f $$@
-	$(Q)$(AR) qcs $$@ $$^
+	$$(archive)
 endef
 $(foreach room,$(ROOMS),$(eval $(call ROOM_RULE,$(room))))
 
 # ---- The client library ----------------------------------------------------------------------
 $(BUILD)/lib/libgshare.so.$(SOVERSION): $(BUILD)/room/client.a $(BUILD)/room/common.a lib/client/gshare.map
-	@mkdir -p $(@D)
-	$(call say,LINK,$@)
+	$(call step,LINK,$@)
 	$(Q)$(LINK) -shared -Wl,-z,nodelete -Wl,-soname,libgshare.so.$(SOVERSION) -Wl,--version-script=lib/client/gshare.map \
 	    $(NO_UNDEFINED) -o $@ -Wl,--whole-archive $(BUILD)/room/client.a -Wl,--no-whole-archive \
 	    $(BUILD)/room/common.a $(LDLIBS_RT)
 $(BUILD)/lib/libgshare.so: $(BUILD)/lib/libgshare.so.$(SOVERSION)
 	$(Q)ln -sf $(<F) $@
-# One relocatable object whose hidden symbols are made local, so that the archive too exports gs_* only.
+# One relocatable object whose hidden symbols are made local, so that the archive only exports gs_*, too.
 $(BUILD)/lib/libgshare.a: $(BUILD)/room/client.a $(BUILD)/room/common.a
 	@mkdir -p $(@D) $(BUILD)/obj
 	$(Q)$(LD) -r -o $(BUILD)/obj/libgshare.o --whole-archive $(BUILD)/room/client.a --no-whole-archive $(BUILD)/room/common.a
@@ -192,18 +207,15 @@ $(BUILD)/lib/libgshare.a: $(BUILD)/room/client.a $(BUILD)/room/common.a
 	$(Q)$(AR) rcs $@ $(BUILD)/obj/libgshare.o
 
 # ---- The CUDA runtime over libgshare: see doc/cuda-runtime.md ----------------------------------
-# The names carry the version that NVIDIA's library gives them, so that a program linked with that one
-# accepts this one, which it finds as gshare/libcudart.so.13, or .12: the same source, compiled with
-# GS_CUDART_12. $ORIGIN there is gshare/, since a symbolic link is not followed for it.
+# The symbols have the versions that NVIDIA's library gives them, so that a program linked with that library
+# accepts this one, which it finds as gshare/libcudart.so.13 or .12. Version 12 is the same source, compiled with
+# GS_CUDART_12. $ORIGIN of a library in gshare/ is gshare/ itself, since symbolic links are not resolved for it.
 CUDART12_OBJS := $(patsubst lib/%.c,$(BUILD)/obj/cudart12/%.o,$(sort $(shell find lib/cudart -name '*.c')))
 $(BUILD)/obj/cudart12/%.o: lib/%.c $(BUILD)/flags
-	@mkdir -p $(@D)
-	$(call say,CC,$@)
+	$(call step,CC,$@)
 	$(Q)$(COMPILE) -DGS_CUDART_12 -c -o $@ $<
 $(BUILD)/room/cudart12.a: $(CUDART12_OBJS)
-	@mkdir -p $(@D)
-	@rm -f $@
-	$(Q)$(AR) qcs $@ $^
+	$(archive)
 # CUDART_RULES,version,suffix of the library's and the room's name
 define CUDART_RULES
 $(BUILD)/obj/lib/cudart/cudart$(1).map: lib/cudart/functions.def
@@ -211,8 +223,7 @@ $(BUILD)/obj/lib/cudart/cudart$(1).map: lib/cudart/functions.def
 	$(Q)(echo 'libcudart.so.$(1) { global:' && sed -nE 's/^(UN)?SUPPORTED(_$(1))?\((.*)\)$$$$/\3;/p' $$< && echo 'local: *; };' && \
 	    echo 'GSHARE_CUDART_1 { global: gs_cuda_*; };') >$$@
 $(BUILD)/lib/libgshare_cudart$(2).so.$(SOVERSION): $(BUILD)/room/cudart$(2).a $(BUILD)/obj/lib/cudart/cudart$(1).map $(BUILD)/lib/libgshare.so
-	@mkdir -p $$(@D)
-	$$(call say,LINK,$$@)
+	$$(call step,LINK,$$@)
 	$(Q)$$(LINK) -shared -Wl,-z,nodelete -Wl,-soname,$$(@F) -Wl,--version-script=$(BUILD)/obj/lib/cudart/cudart$(1).map \
 	    $(NO_UNDEFINED) -o $$@ -Wl,--whole-archive $(BUILD)/room/cudart$(2).a -Wl,--no-whole-archive \
 	    -L$(BUILD)/lib -lgshare -Wl,-rpath,'$$$$ORIGIN:$$$$ORIGIN/..'
@@ -231,10 +242,8 @@ CUBLAS_PTX := $(wildcard lib/cublas/kernels/*.ptx)
 $(BUILD)/obj/lib/cublas/base/kernels.o $(BUILD)/obj/cudart12/cublas/base/kernels.o: $(CUBLAS_PTX)
 $(BUILD)/obj/%/cublas/base/kernels.o: GS_CFLAGS += -DKERNELS_DIR='"$(CURDIR)/lib/cublas/kernels"'
 $(BUILD)/room/cublas12.a: $(CUBLAS12_OBJS)
-	@mkdir -p $(@D)
-	@rm -f $@
-	$(Q)$(AR) qcs $@ $^
-# One library has the names of cuBLAS and of cuBLASLt, each with the version of the library that NVIDIA has them in.
+	$(archive)
+# One library has the symbols of both cuBLAS and cuBLASLt, with the versions that they have in NVIDIA's libraries.
 CUBLAS_NAMES = sed -nE 's/^(UN)?SUPPORTED(_$(1))?\((.*)\)$$/\3;/p' $(2)
 # CUBLAS_RULES,version,suffix of the library's and the room's name
 define CUBLAS_RULES
@@ -243,8 +252,7 @@ $(BUILD)/obj/lib/cublas/cublas$(1).map: lib/cublas/functions.def lib/cublas/func
 	$(Q)(echo 'libcublas.so.$(1) { global:' && $$(call CUBLAS_NAMES,$(1),lib/cublas/functions.def) && echo '};' && \
 	    echo 'libcublasLt.so.$(1) { global:' && $$(call CUBLAS_NAMES,$(1),lib/cublas/functions_lt.def) && echo 'local: *; };') >$$@
 $(BUILD)/lib/libgshare_cublas$(2).so.$(SOVERSION): $(BUILD)/room/cublas$(2).a $(BUILD)/obj/lib/cublas/cublas$(1).map $(BUILD)/lib/libgshare_cudart$(2).so
-	@mkdir -p $$(@D)
-	$$(call say,LINK,$$@)
+	$$(call step,LINK,$$@)
 	$(Q)$$(LINK) -shared -Wl,-z,nodelete -Wl,-soname,$$(@F) -Wl,--version-script=$(BUILD)/obj/lib/cublas/cublas$(1).map \
 	    $(NO_UNDEFINED) -o $$@ -Wl,--whole-archive $(BUILD)/room/cublas$(2).a -Wl,--no-whole-archive \
 	    -L$(BUILD)/lib -lgshare_cudart$(2) -lm -Wl,-rpath,'$$$$ORIGIN:$$$$ORIGIN/..' -Wl,-rpath-link,$(BUILD)/lib
@@ -263,20 +271,17 @@ $(BUILD)/bin/gshare-run: lib/cudart/gshare-run.in
 
 # ---- The software CUDA device: a driver library ----------------------------------------------
 $(BUILD)/lib/libgshare-softcuda.so: $(BUILD)/room/softcuda.a $(BUILD)/room/ptx.a $(BUILD)/room/common.a
-	@mkdir -p $(@D)
-	$(call say,LINK,$@)
+	$(call step,LINK,$@)
 	$(Q)$(LINK) -shared -Wl,-z,nodelete -Wl,-soname,libgshare-softcuda.so $(NO_UNDEFINED) -o $@ \
 	    -Wl,--whole-archive $(BUILD)/room/softcuda.a -Wl,--no-whole-archive \
 	    $(BUILD)/room/ptx.a $(BUILD)/room/common.a -lm $(LDLIBS_RT)
 
 # ---- Programs --------------------------------------------------------------------------------
 $(BUILD)/bin/gshared: $(BUILD)/obj/lib/gshared/main.o $(BUILD)/room/server.a $(BUILD)/room/worker.a $(BUILD)/room/ptx.a $(BUILD)/room/common.a
-	@mkdir -p $(@D)
-	$(call say,LINK,$@)
+	$(call step,LINK,$@)
 	$(Q)$(LINK) -o $@ -Wl,--start-group $^ -Wl,--end-group $(LDLIBS_RT)
 $(BUILD)/bin/gsctl: $(BUILD)/room/gsctl.a $(BUILD)/room/common.a
-	@mkdir -p $(@D)
-	$(call say,LINK,$@)
+	$(call step,LINK,$@)
 	$(Q)$(LINK) -o $@ $^ $(NCURSES_LIBS) $(MICROHTTPD_LIBS) $(LDLIBS_RT)
 
 # ---- Examples --------------------------------------------------------------------------------
@@ -297,7 +302,8 @@ endif
 ifneq ($(if $(SANITIZE),,$(NVCC)),)
 EXAMPLES += $(BUILD)/examples/saxpy
 endif
-# Debian's openmpi-bin has mpicc without mpi.h; of standard input Open MPI's names no folder of headers.
+# Debian's openmpi-bin has mpicc without mpi.h, so a file is preprocessed; for standard input Open MPI's mpicc
+# does not pass the folder of its headers.
 MPICC ?= $(shell mpicc -E -Iinclude examples/mpi.c >/dev/null 2>&1 && command -v mpicc)
 ifneq ($(if $(SANITIZE),,$(MPICC)),)
 EXAMPLES += $(BUILD)/examples/mpi
@@ -309,53 +315,45 @@ examples: all $(EXAMPLES)
 	@$(if $(filter cxx,$(HAVE)),:,echo "examples/vector-cpp left out: no C++ compiler")
 
 $(BUILD)/examples/hello: $(BUILD)/obj/examples/hello.o $(BUILD)/lib/libgshare.so
-	@mkdir -p $(@D)
-	$(call say,LINK,$@)
+	$(call step,LINK,$@)
 	$(Q)$(LINK) -o $@ $< $(call USE_LIBGSHARE,../lib)
 
 $(BUILD)/examples/vector-cpp: $(BUILD)/obj/examples/vector.o $(BUILD)/lib/libgshare.so
-	@mkdir -p $(@D)
-	$(call say,LINK,$@)
+	$(call step,LINK,$@)
 	$(Q)$(LINK_CXX) -o $@ $< $(call USE_LIBGSHARE,../lib)
 
 $(BUILD)/examples/saxpy: examples/saxpy.cu $(BUILD)/lib/libgshare_cudart.so
-	@mkdir -p $(@D)
-	$(call say,NVCC,$@)
+	$(call step,NVCC,$@)
 	$(Q)$(NVCC) -O2 -arch=compute_75 -cudart none -o $@ $< -L$(BUILD)/lib -lgshare_cudart -Xlinker -rpath='$$ORIGIN/../lib'
 
-# With mpicc's own compiler and flags, so not with a sanitizer.
+# mpicc uses its own compiler and flags, so this is not built with a sanitizer.
 $(BUILD)/examples/mpi: examples/mpi.c include/gshare.h $(BUILD)/lib/libgshare.so
-	@mkdir -p $(@D)
-	$(call say,MPI,$@)
+	$(call step,MPI,$@)
 	$(Q)$(MPICC) -O2 -g -Wall -Wextra -Iinclude -o $@ $< $(call USE_LIBGSHARE,../lib)
 
 demo_objs := $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard examples/demo/*.c))
-$(BUILD)/obj/examples/demo/device.o: examples/demo/resize.ptx
-$(BUILD)/obj/examples/demo/device.o: GS_CFLAGS += -DPTX_FILE='"$(CURDIR)/examples/demo/resize.ptx"'
+$(eval $(call embeds,$(BUILD)/obj/examples/demo/device.o,PTX_FILE,examples/demo/resize.ptx))
 $(BUILD)/examples/demo: $(demo_objs) $(BUILD)/lib/libgshare.so
-	@mkdir -p $(@D)
-	$(call say,LINK,$@)
+	$(call step,LINK,$@)
 	$(Q)$(LINK) -o $@ $(demo_objs) $(call USE_LIBGSHARE,../lib) -ljpeg -lm -lrt
 
 # A .cu application: nvcc compiles it, or clang where there is no nvcc (it needs no toolkit). Its
-# kernel<<<...>>> calls reach libgshare through cuda_launch.c, which stands where libcudart would.
+# kernel<<<...>>> calls reach libgshare through cuda_launch.c, which replaces libcudart.
 CLANG_CUDA = $(CLANG) -x cuda -nocudainc -nocudalib --cuda-path=/nonexistent -Xclang -target-sdk-version=10.2 \
              --cuda-gpu-arch=sm_70 -O2 -Wall -Wextra -Iinclude
 CLANG_PTX  = $(CLANG_CUDA) -Ilib --cuda-device-only -Xclang -target-feature -Xclang +ptx64 -S
-# For sm_80. That a loop with assembly in it is not unrolled is no error.
+# For sm_80. A loop with assembly that is not unrolled is no error.
 CLANG_PTX_80 = $(subst sm_70,sm_80,$(subst version=10.2,version=11.0,$(subst +ptx64,+ptx70,$(CLANG_PTX)))) -Wno-pass-failed
 $(BUILD)/examples/vector: $(BUILD)/examples/vector.o $(BUILD)/obj/examples/cuda_launch.o | $(BUILD)/lib/libgshare.so
 	$(call say,LINK,$@)
 	$(Q)$(LINK) -o $@ $^ $(call USE_LIBGSHARE,../lib) $(if $(NVCC),-lstdc++)
 ifneq ($(NVCC),)
 $(BUILD)/examples/vector.o: examples/vector.cu examples/cuda_words.h examples/cuda_launch.h include/gshare.h
-	@mkdir -p $(@D)
-	$(call say,NVCC,$<)
+	$(call step,NVCC,$<)
 	$(Q)$(NVCC) -O2 -Iinclude -arch=compute_75 -cudart none -Xcompiler -fPIC -c -o $@ $<
 else
 $(BUILD)/examples/vector.ptx: examples/vector.cu examples/cuda_words.h examples/cuda_launch.h include/gshare.h
-	@mkdir -p $(@D)
-	$(call say,CUDA,$<)
+	$(call step,CUDA,$<)
 	$(Q)$(CLANG_PTX) -o $@.s $<
 	@(cat $@.s && printf '\000') >$@ && rm $@.s
 $(BUILD)/examples/vector.o: $(BUILD)/examples/vector.ptx
@@ -379,11 +377,11 @@ $(BUILD)/demo/photo.jpg: | $(BUILD)/examples/demo
 # test/python/test_*.py       Python programs with the package in lib/python
 # test/cmake                  a CMake project that finds an installation
 # test/corpus, test/instructions: kernels, one instruction each, against what is known to be right
-# Other .c files of these folders are linked into each program beside them.
+# The other .c files in these folders are linked into each program of the same folder.
 test_programs = $(patsubst %.c,$(BUILD)/%,$(wildcard test/$(1)/test_*.c))
 test_helpers  = $(patsubst %.c,$(BUILD)/obj/%.o,$(filter-out test/$(1)/test_%,$(wildcard test/$(1)/*.c)))
 UNIT_TESTS := $(call test_programs,unit)
-# Takes minutes, with a target of its own.
+# This one takes minutes, and has a goal of its own: make kill-steps.
 KILL_STEPS := $(BUILD)/test/e2e/test_supervisor_steps
 E2E_TESTS  := $(filter-out $(KILL_STEPS),$(call test_programs,e2e))
 CXX_TESTS  := $(patsubst %.cpp,$(BUILD)/%,$(wildcard test/e2e/test_*.cpp))
@@ -391,7 +389,7 @@ CONFORMANCE_TESTS := $(call test_programs,conformance)
 CUDART_TESTS := $(BUILD)/test/cudart/test_abi $(BUILD)/test/cudart/test_names $(BUILD)/test/cudart/test_programs $(BUILD)/test/cudart/test_corpus
 CUBLAS_TESTS := $(BUILD)/test/cublas/test_abi $(BUILD)/test/cublas/test_cublas
 PYTHON_TESTS := $(patsubst %.py,$(BUILD)/%,$(wildcard test/python/test_*.py))
-# Debian's first, since it has Debian's NumPy. A sanitizer's library cannot be loaded into it.
+# Debian's Python comes first, since it has Debian's NumPy. A sanitizer's library cannot be loaded into Python.
 PYTHON ?= $(firstword $(wildcard /usr/bin/python3) $(shell command -v python3))
 NO_PYTHON := $(if $(SANITIZE),a sanitizer cannot be loaded into Python,$(if $(PYTHON),,there is no Python))
 CMAKE_TEST := $(BUILD)/test/cmake/test_find_package
@@ -403,25 +401,20 @@ TESTS := $(if $(filter cmocka,$(HAVE)),$(UNIT_TESTS)) $(CONFORMANCE_TESTS) $(COR
 ROOM_ARCHIVES := $(patsubst %,$(BUILD)/room/%.a,$(ROOMS))
 
 $(BUILD)/obj/test/%.o: GS_CFLAGS += -Itest
-$(BUILD)/obj/test/harness/kernels.o: test/harness/kernels.ptx
-$(BUILD)/obj/test/harness/kernels.o: GS_CFLAGS += -DPTX_FILE='"$(CURDIR)/test/harness/kernels.ptx"'
+$(eval $(call embeds,$(BUILD)/obj/test/harness/kernels.o,PTX_FILE,test/harness/kernels.ptx))
 $(BUILD)/obj/test/e2e/test_policy.o: GS_CFLAGS += -DEXAMPLE='"$(CURDIR)/examples/gshare.conf"'
 $(BUILD)/obj/test/e2e/test_cooperative.o: GS_CFLAGS += -DCORPUS_PTX='"$(CURDIR)/test/corpus/ptx"'
 $(BUILD)/obj/test/e2e/printed.o: GS_CFLAGS += -DPRINTING='"$(CURDIR)/test/e2e/printing"'
-$(BUILD)/obj/test/e2e/test_heap.o: test/e2e/heap/heap.ptx
-$(BUILD)/obj/test/e2e/test_stack.o $(BUILD)/obj/test/conformance/test_stack.o: \
-        GS_CFLAGS += -DDEEP_PTX='"$(CURDIR)/test/e2e/stack/deep.ptx"'
-$(BUILD)/obj/test/e2e/test_stack.o $(BUILD)/obj/test/conformance/test_stack.o: test/e2e/stack/deep.ptx
-$(BUILD)/obj/test/e2e/test_heap.o: GS_CFLAGS += -DHEAP_PTX='"$(CURDIR)/test/e2e/heap/heap.ptx"'
+$(eval $(call embeds,$(BUILD)/obj/test/e2e/test_heap.o,HEAP_PTX,test/e2e/heap/heap.ptx))
+$(eval $(call embeds,$(BUILD)/obj/test/e2e/test_stack.o $(BUILD)/obj/test/conformance/test_stack.o,DEEP_PTX,test/e2e/stack/deep.ptx))
 .SECONDARY: $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard test/*/*.c)) $(CXX_TESTS:$(BUILD)/%=$(BUILD)/obj/%.o)
 
 $(BUILD)/test/unit/test_%: $(BUILD)/obj/test/unit/test_%.o $(call test_helpers,unit) $(ROOM_ARCHIVES)
-	@mkdir -p $(@D)
-	$(call say,LINK,$@)
+	$(call step,LINK,$@)
 	$(Q)$(LINK) -o $@ $(filter %.o,$^) $(filter %/$(firstword $(subst _, ,$*)).a,$^) \
 	    -Wl,--start-group $(filter %.a,$^) -Wl,--end-group -lcmocka -lm $(LDLIBS_RT)
 
-# Kernels of other folders' making.
+# These programs use kernels from other folders.
 FORMS_OF_INSTRUCTIONS := $(patsubst %,$(BUILD)/obj/test/instructions/%.o,addressing kernel operands objects)
 $(BUILD)/test/unit/test_ptx_fence_forms: $(FORMS_OF_INSTRUCTIONS)
 $(BUILD)/test/unit/test_ptx_fence_random: $(BUILD)/obj/test/fuzz/write_program.o
@@ -430,14 +423,13 @@ $(addprefix $(BUILD)/obj/test/,unit/test_ptx_fence_forms.o e2e/chaos/hostile.o):
 HARNESS := $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard test/harness/*.c))
 $(BUILD)/test/e2e/test_%: $(BUILD)/obj/test/e2e/test_%.o $(call test_helpers,e2e) $(HARNESS) \
                           $(BUILD)/room/common.a $(BUILD)/lib/libgshare.so
-	@mkdir -p $(@D)
-	$(call say,LINK,$@)
+	$(call step,LINK,$@)
 	$(Q)$(LINK) -o $@ $(filter %.o,$^) -Wl,--start-group $(filter %.a,$^) -Wl,--end-group \
 	    $(E2E_LIBS) $(call USE_LIBGSHARE,../../lib) -lm $(LDLIBS_RT)
 
 $(BUILD)/test/e2e/test_chaos: $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard test/e2e/chaos/*.c)) $(FORMS_OF_INSTRUCTIONS)
 
-# They write into a session's journal as a worker does that is lost half way.
+# This program writes into a session's journal, as a worker does that is lost half way.
 $(BUILD)/test/e2e/test_takeover: $(BUILD)/room/worker.a
 
 $(CXX_TESTS): private LINK = $(LINK_CXX)
@@ -447,13 +439,13 @@ $(BUILD)/test/python/test_%: test/python/test_%.py Makefile | $(BUILD)/lib/libgs
 	@printf '#!/bin/sh\nexport CC="%s" LD_LIBRARY_PATH=%s PYTHONPATH=%s PYTHONDONTWRITEBYTECODE=1\nexec %s %s "$$@"\n' \
 	    '$(CC)' $(abspath $(BUILD)/lib) $(CURDIR)/lib/python $(PYTHON) $(abspath $<) >$@ && chmod 755 $@
 
-# CUDA programs that run over libgshare_cudart: one object of each, linked with that library and, to be
-# asked on a GPU (`make test-cudart-native`), with NVIDIA's. Their names are the tests of test_programs.
+# CUDA programs that run on libgshare_cudart. Each is compiled to one object, which is linked with that library
+# and, for `make test-cudart-native` on a GPU, with NVIDIA's. test_programs runs each as a test of its name.
 CUDART_PROGRAMS := $(basename $(notdir $(wildcard test/cudart/programs/*.cu)))
 CUDART_NATIVE := $(addprefix $(BUILD)/test/cudart/native/,$(filter-out own_%,$(CUDART_PROGRAMS)))
 CUDART_TOOLKIT := $(firstword $(wildcard $(if $(NVCC),$(abspath $(dir $(NVCC))/../include/cuda_runtime_api.h)) /usr/local/cuda/include/cuda_runtime_api.h))
 comma := ,
-# Builds of other compilers and with sanitizers have the same objects: CUDA_OBJ names a folder that several share.
+# Builds with other compilers or sanitizers can share these objects: CUDA_OBJ names their folder.
 CUDA_OBJ ?= $(BUILD)/obj
 NVCC_TEST = $(NVCC) -std=c++17 -O1 -Iinclude -MMD -MP -gencode arch=$(TEST_ARCH),code=$(TEST_ARCH) -Xcompiler -fPIC
 TEST_ARCH = compute_80
@@ -466,8 +458,7 @@ NVCC_LINK = $(NVCC) $(foreach s,$(subst $(comma), ,$(SANITIZE)),-ccbin $(CXX) -X
 $(CUDA_OBJ)/test/cudart/programs/ptds_%.o: NVCC_TEST += --default-stream per-thread
 $(CUDA_OBJ)/test/cudart/programs/debug_%.o: NVCC_TEST += -G
 $(CUDA_OBJ)/test/cudart/programs/%.o: test/cudart/programs/%.cu
-	@mkdir -p $(@D)
-	$(call say,NVCC,$<)
+	$(call step,NVCC,$<)
 	$(Q)$(NVCC_TEST) -c -o $@ $<
 $(BUILD)/test/cudart/programs/%: $(CUDA_OBJ)/test/cudart/programs/%.o $(BUILD)/lib/libgshare_cudart.so
 	@mkdir -p $(@D)
@@ -475,17 +466,15 @@ $(BUILD)/test/cudart/programs/%: $(CUDA_OBJ)/test/cudart/programs/%.o $(BUILD)/l
 $(BUILD)/test/cudart/native/%: $(CUDA_OBJ)/test/cudart/programs/%.o
 	@mkdir -p $(@D)
 	$(Q)$(NVCC) -cudart shared -o $@ $<
-# Of two files: each compiled apart, and a device link.
+# Programs separate_* consist of two files, which are compiled separately and joined by a device link.
 SEPARATE := $(filter separate_%,$(CUDART_PROGRAMS))
 NVCC_ARCHES := -gencode arch=compute_80,code=[compute_80,sm_80] -gencode arch=compute_90,code=sm_90
 NVCC_SEPARATE = $(NVCC) -std=c++17 -O1 -Iinclude -MMD -MP $(NVCC_ARCHES) -rdc=true -Xcompiler -fPIC
 $(CUDA_OBJ)/test/cudart/programs/separate_%.o: test/cudart/programs/separate_%.cu
-	@mkdir -p $(@D)
-	$(call say,NVCC,$<)
+	$(call step,NVCC,$<)
 	$(Q)$(NVCC_SEPARATE) -c -o $@ $<
 $(CUDA_OBJ)/test/cudart/separate/%.o: test/cudart/separate/%.cu
-	@mkdir -p $(@D)
-	$(call say,NVCC,$<)
+	$(call step,NVCC,$<)
 	$(Q)$(NVCC_SEPARATE) -c -o $@ $<
 $(CUDA_OBJ)/test/cudart/separate/%.link.o: $(CUDA_OBJ)/test/cudart/programs/%.o $(CUDA_OBJ)/test/cudart/separate/%.o
 	$(Q)$(NVCC) $(NVCC_ARCHES) -Xcompiler -fPIC -dlink -o $@ $^ -lcudadevrt
@@ -506,15 +495,13 @@ $(BUILD)/obj/test/cudart/test_programs.o: GS_CFLAGS += -I$(BUILD)/obj/test/cudar
 $(BUILD)/test/cudart/test_programs: $(BUILD)/obj/test/cudart/test_programs.o $(HARNESS) $(BUILD)/room/common.a $(BUILD)/lib/libgshare.so \
         $(if $(NVCC),$(CUDART_PROGRAMS:%=$(BUILD)/test/cudart/programs/%) $(if $(SANITIZE),,$(BUILD)/test/cudart/native/symbols_are_copied)) \
         $(if $(SANITIZE),,$(BUILD)/test/cudart/runtime12 $(BUILD)/test/cudart/rpath/program)
-	@mkdir -p $(@D)
-	$(call say,LINK,$@)
+	$(call step,LINK,$@)
 	$(Q)$(LINK) -o $@ $(filter %.o %.a,$^) $(call USE_LIBGSHARE,../../lib) -lm $(LDLIBS_RT)
-# The corpus through the runtime: of each case a library, of its two halves. The one that is left out has to be
-# refused.
+# The corpus through the runtime: each case is a library, made of its device half and its host half. The case that
+# is left out has to be refused.
 CUDART_CORPUS := $(filter-out dynamic_parallelism,$(basename $(notdir $(wildcard test/corpus/*.cu))))
 $(CUDA_OBJ)/test/cudart/corpus/%.o: test/corpus/%.cu test/corpus/corpus.h
-	@mkdir -p $(@D)
-	$(call say,NVCC,$<)
+	$(call step,NVCC,$<)
 	$(Q)$(NVCC) -arch=compute_$(or $(shell sed -n 's|.*arch: *\([0-9]*\).*|\1|p' $<),80) -Xcompiler -fPIC -c -o $@ $<
 $(CUDART_CORPUS:%=$(BUILD)/test/cudart/corpus/%.so): $(BUILD)/test/cudart/corpus/%.so: $(CUDA_OBJ)/test/cudart/corpus/%.o $(BUILD)/obj/test/corpus/%.o
 	@mkdir -p $(@D)
@@ -531,19 +518,18 @@ $(BUILD)/obj/test/cudart/test_corpus.o: $(BUILD)/obj/test/cudart/corpus.inc
 $(BUILD)/obj/test/cudart/test_corpus.o: GS_CFLAGS += -I$(BUILD)/obj/test/cudart
 $(BUILD)/test/cudart/test_corpus: $(BUILD)/obj/test/cudart/test_corpus.o $(HARNESS) $(BUILD)/room/common.a $(BUILD)/lib/libgshare.so \
         $(if $(NVCC),$(BUILD)/test/cudart/corpus/run_case $(CUDART_CORPUS:%=$(BUILD)/test/cudart/corpus/%.so))
-	@mkdir -p $(@D)
-	$(call say,LINK,$@)
+	$(call step,LINK,$@)
 	$(Q)$(LINK) -o $@ $(filter %.o %.a,$^) $(call USE_LIBGSHARE,../../lib) -lm $(LDLIBS_RT)
 $(BUILD)/test/cudart/runtime12: $(BUILD)/obj/test/cudart/runtime12.o
 	@mkdir -p $(@D)
 	$(Q)$(LINK) -o $@ $< -ldl
-# The same with an RPATH that leads to another runtime, an empty one.
+# The same program with an RPATH that leads to another runtime, an empty one.
 $(BUILD)/test/cudart/rpath/program: $(BUILD)/obj/test/cudart/runtime12.o
 	@mkdir -p $(@D)
 	$(Q)$(CC) -shared -Wl,-soname,libcudart.so.13 -o $(@D)/libcudart.so.13 -x c /dev/null
 	$(Q)$(LINK) -o $@ $< -ldl -Wl,--no-as-needed,--disable-new-dtags,-rpath='$$ORIGIN' $(@D)/libcudart.so.13
-# The library compiled against the toolkits' prototypes: nothing of it is linked. CUDART_TOOLKIT12 is
-# version 12's cuda_runtime_api.h, of 12.9.
+# The library compiled against the toolkits' prototypes, as a check: its objects are not linked. CUDART_TOOLKIT12
+# is the cuda_runtime_api.h of version 12.9.
 CUDART_TOOLKIT12 ?= $(firstword $(wildcard /usr/local/cuda-12.9/include/cuda_runtime_api.h))
 CUDART_CHECKED := $(filter-out %/unsupported.c,$(wildcard lib/cudart/*/*.c)) test/cudart/abi_facts.c
 CUDART_TOOLKIT_OBJS := $(if $(CUDART_TOOLKIT),$(CUDART_CHECKED:%.c=$(BUILD)/obj/toolkit/%.o)) \
@@ -562,28 +548,25 @@ $(BUILD)/obj/test/cudart/test_abi.o: GS_CFLAGS += $(if $(CUDART_TOOLKIT),-DHAVE_
 CUDART_FACTS := $(BUILD)/obj/test/cudart/abi_facts.o $(if $(CUDART_TOOLKIT),$(BUILD)/obj/toolkit/test/cudart/abi_facts.o) \
     $(if $(CUDART_TOOLKIT12),$(BUILD)/obj/own12/test/cudart/abi_facts.o $(BUILD)/obj/toolkit12/test/cudart/abi_facts.o)
 $(BUILD)/test/cudart/test_abi: $(BUILD)/obj/test/cudart/test_abi.o $(CUDART_FACTS) $(CUDART_TOOLKIT_OBJS)
-	@mkdir -p $(@D)
-	$(call say,LINK,$@)
+	$(call step,LINK,$@)
 	$(Q)$(LINK) -o $@ $< $(CUDART_FACTS)
-# NVIDIA's own libraries, where they lie beside those headers: their names are asked for.
+# NVIDIA's own libraries, if they are beside those headers: test_names compares their symbols.
 CUDART_LIBRARY := $(if $(CUDART_TOOLKIT),$(firstword $(wildcard $(dir $(CUDART_TOOLKIT))../lib*/libcudart.so.13)))
 CUDART_LIBRARY12 := $(if $(CUDART_TOOLKIT12),$(firstword $(wildcard $(dir $(CUDART_TOOLKIT12))../lib*/libcudart.so.12)))
 $(BUILD)/obj/test/cudart/test_names.o: GS_CFLAGS += -DNVIDIA_13='"$(CUDART_LIBRARY)"' -DNVIDIA_12='"$(CUDART_LIBRARY12)"'
 $(BUILD)/test/cudart/test_names: $(BUILD)/obj/test/cudart/test_names.o $(BUILD)/lib/libgshare_cudart.so $(BUILD)/lib/libgshare_cudart12.so
-	@mkdir -p $(@D)
-	$(call say,LINK,$@)
+	$(call step,LINK,$@)
 	$(Q)$(LINK) -o $@ $< -ldl
 test-cudart-native: $(CUDART_NATIVE)
 	@test/cudart/native $(BUILD)/test/cudart/native
 
-# The same for cuBLAS.
+# The same for cuBLAS: programs, native programs, prototypes.
 CUBLAS_PROGRAMS := $(basename $(notdir $(wildcard test/cublas/programs/*.cu)))
 CUBLAS_NATIVE := $(addprefix $(BUILD)/test/cublas/native/,$(filter-out own_%,$(CUBLAS_PROGRAMS)))
 CUBLAS_TOOLKIT := $(wildcard $(dir $(CUDART_TOOLKIT))cublas_api.h)
 CUBLAS_TOOLKIT12 := $(if $(CUDART_TOOLKIT12),$(wildcard $(dir $(CUDART_TOOLKIT12))cublas_api.h))
 $(CUDA_OBJ)/test/cublas/programs/%.o: test/cublas/programs/%.cu
-	@mkdir -p $(@D)
-	$(call say,NVCC,$<)
+	$(call step,NVCC,$<)
 	$(Q)$(NVCC_TEST) -Itest -c -o $@ $<
 $(BUILD)/test/cublas/programs/%: $(CUDA_OBJ)/test/cublas/programs/%.o $(BUILD)/lib/libgshare_cublas.so
 	@mkdir -p $(@D)
@@ -600,8 +583,7 @@ $(BUILD)/obj/test/cublas/test_cublas.o: GS_CFLAGS += -I$(BUILD)/obj/test/cublas
 $(BUILD)/test/cublas/test_cublas: $(BUILD)/obj/test/cublas/test_cublas.o $(HARNESS) $(BUILD)/room/common.a $(BUILD)/lib/libgshare.so \
         $(if $(CUBLAS_TOOLKIT),$(CUBLAS_PROGRAMS:%=$(BUILD)/test/cublas/programs/%)) \
         $(if $(SANITIZE),,$(BUILD)/test/cublas/blas12 $(if $(wildcard $(dir $(CUBLAS_TOOLKIT))../lib64/libcublas.so),$(BUILD)/test/cublas/native/gemm_of_all_transposes))
-	@mkdir -p $(@D)
-	$(call say,LINK,$@)
+	$(call step,LINK,$@)
 	$(Q)$(LINK) -o $@ $(filter %.o %.a,$^) $(call USE_LIBGSHARE,../../lib) -lm $(LDLIBS_RT)
 $(BUILD)/test/cublas/blas12: $(BUILD)/obj/test/cublas/blas12.o
 	@mkdir -p $(@D)
@@ -617,47 +599,41 @@ $(BUILD)/obj/test/cublas/test_abi.o: GS_CFLAGS += $(if $(CUBLAS_TOOLKIT),-DHAVE_
 CUBLAS_FACTS := $(BUILD)/obj/test/cublas/abi_facts.o $(if $(CUBLAS_TOOLKIT),$(BUILD)/obj/toolkit/test/cublas/abi_facts.o) \
     $(if $(CUBLAS_TOOLKIT12),$(BUILD)/obj/own12/test/cublas/abi_facts.o $(BUILD)/obj/toolkit12/test/cublas/abi_facts.o)
 $(BUILD)/test/cublas/test_abi: $(BUILD)/obj/test/cublas/test_abi.o $(CUBLAS_FACTS) $(CUBLAS_TOOLKIT_OBJS)
-	@mkdir -p $(@D)
-	$(call say,LINK,$@)
+	$(call step,LINK,$@)
 	$(Q)$(LINK) -o $@ $< $(CUBLAS_FACTS)
 test-cublas-native: $(CUBLAS_NATIVE)
 	@test/cudart/native $(BUILD)/test/cublas/native test/cublas/programs
 
-# An installation for the test, which moves it: with the build's variables, so by this make.
+# An installation for the test, which moves it. This make installs it, with the variables of the build.
 $(BUILD)/test/cmake/test_find_package: test/cmake/test_find_package $(BINS) $(LIBS) $(wildcard include/* pkgconfig/*.in pkgconfig/cmake/*)
 	@mkdir -p $(@D)
 	$(Q)$(MAKE) --no-print-directory install DESTDIR= PREFIX=$(abspath $(@D))/prefix >$(@D)/install.log
 	$(Q)cp $< $@
 
-# What stands for the toolkit's assembler. Without a sanitizer, which would handle its signals.
+# A substitute for the toolkit's assembler, without a sanitizer, which would handle its signals.
 $(BUILD)/test/e2e/ptxas: test/shim/ptxas.c $(BUILD)/flags
-	@mkdir -p $(@D)
-	$(call say,CC,$@)
+	$(call step,CC,$@)
 	$(Q)$(CC) -std=gnu11 -D_GNU_SOURCE -O1 -Wall -Wextra -Werror -o $@ $<
 $(BUILD)/test/e2e/test_assembler: $(BUILD)/test/e2e/ptxas
 
-# A library that makes calls of the C library fail. It comes before that, so that its names count.
+# A library that makes calls of the C library fail. It is linked before the C library, so its symbols are used.
 $(BUILD)/test/e2e/libgshare-fail.so: $(BUILD)/obj/test/shim/fail.o
-	@mkdir -p $(@D)
-	$(call say,LINK,$@)
+	$(call step,LINK,$@)
 	$(Q)$(LINK) -shared -Wl,-soname,$(@F) $(NO_UNDEFINED) -o $@ $^ -ldl -lrt
 $(BUILD)/test/e2e/test_failures: $(BUILD)/test/e2e/libgshare-fail.so
 $(BUILD)/test/e2e/test_failures: E2E_LIBS = -L$(@D) -lgshare-fail -Wl,-rpath,'$$ORIGIN'
-# The same for the driver: it stands before the software device.
+# The same for calls of the driver: it is linked before the software device.
 $(BUILD)/test/e2e/libgshare-fail-driver.so: $(BUILD)/obj/test/shim/driver.o $(BUILD)/lib/libgshare-softcuda.so
-	@mkdir -p $(@D)
-	$(call say,LINK,$@)
+	$(call step,LINK,$@)
 	$(Q)$(LINK) -shared -Wl,-soname,$(@F) $(NO_UNDEFINED) -o $@ $< -L$(BUILD)/lib -Wl,--no-as-needed -lgshare-softcuda \
 	    -Wl,-rpath,'$$ORIGIN/../../lib' -ldl
 $(addprefix $(BUILD)/test/e2e/test_,host_join hostile_driver hostile_module preload stuck takeover_late texture_fence trap vault): $(BUILD)/test/e2e/libgshare-fail-driver.so
 
-# A program that loads libgshare by dlopen, libraries that use up static TLS, and a plugin with the archive.
-# What stands for cuBLASLt on the software device.
+# A substitute for cuBLASLt on the software device.
 $(BUILD)/obj/test/shim/cublaslt.o: $(patsubst %,lib/cublas/kernels/%.ptx,gemm_f16 gemm_f32 gemm_f64 gemm_s8 level3)
 $(BUILD)/obj/test/shim/cublaslt.o: GS_CFLAGS += -DKERNELS_DIR='"$(CURDIR)/lib/cublas/kernels"' -Wno-missing-prototypes
 $(BUILD)/test/e2e/libgshare-cublaslt.so: $(BUILD)/obj/test/shim/cublaslt.o $(BUILD)/lib/libgshare-softcuda.so
-	@mkdir -p $(@D)
-	$(call say,LINK,$@)
+	$(call step,LINK,$@)
 	$(Q)$(LINK) -shared -o $@ $< -L$(BUILD)/lib -lgshare-softcuda -Wl,-rpath,'$$ORIGIN/../../lib'
 $(BUILD)/obj/toolkit/test/shim/cublaslt_abi.o: test/shim/cublaslt_abi.c lib/worker/blas/cublaslt.h
 	@mkdir -p $(@D)
@@ -665,39 +641,34 @@ $(BUILD)/obj/toolkit/test/shim/cublaslt_abi.o: test/shim/cublaslt_abi.c lib/work
 $(BUILD)/test/e2e/test_gemm $(BUILD)/test/e2e/test_hostile $(BUILD)/test/cublas/test_cublas: $(BUILD)/test/e2e/libgshare-cublaslt.so
 $(BUILD)/test/e2e/test_gemm: $(if $(wildcard $(dir $(CUDART_TOOLKIT))cublasLt.h),$(BUILD)/obj/toolkit/test/shim/cublaslt_abi.o)
 
+# A program that loads libgshare by dlopen, libraries that use up static TLS, and a plugin with the archive.
 $(BUILD)/test/e2e/dlopen: $(BUILD)/obj/test/e2e/dlopen/program.o
-	@mkdir -p $(@D)
-	$(call say,LINK,$@)
+	$(call step,LINK,$@)
 	$(Q)$(LINK) -o $@ $^ -ldl
 $(BUILD)/test/e2e/libgshare-surplus-%.so: test/e2e/dlopen/surplus.c $(BUILD)/flags
-	@mkdir -p $(@D)
-	$(call say,LINK,$@)
+	$(call step,LINK,$@)
 	$(Q)$(COMPILE) -DSURPLUS=$* -shared -MF $@.d -o $@ $<
 $(BUILD)/test/e2e/libgshare-plugin.so: $(BUILD)/lib/libgshare.a
-	@mkdir -p $(@D)
-	$(call say,LINK,$@)
+	$(call step,LINK,$@)
 	$(Q)$(LINK) -shared $(NO_UNDEFINED) -o $@ -Wl,--whole-archive $^ -Wl,--no-whole-archive $(LDLIBS_RT)
 $(BUILD)/test/e2e/test_dlopen: $(addprefix $(BUILD)/test/e2e/,dlopen libgshare-surplus-64.so libgshare-surplus-1.so libgshare-plugin.so)
 
 $(BUILD)/test/conformance/test_%: $(BUILD)/obj/test/conformance/test_%.o $(call test_helpers,conformance)
-	@mkdir -p $(@D)
-	$(call say,LINK,$@)
+	$(call step,LINK,$@)
 	$(Q)$(LINK) -o $@ $^ -ldl -lm
 
-# What they test is what a pass adds to kernels.
+# These programs test what a pass adds to kernels.
 $(BUILD)/test/conformance/test_completion $(BUILD)/test/conformance/test_dependents: $(BUILD)/room/ptx.a $(BUILD)/room/common.a
 
-# A case of the corpus is one .cu file: the C compiler reads the CPU's half of it.
+# A case of the corpus is one .cu file, whose host half the C compiler compiles.
 CORPUS_CASES := $(patsubst %.cu,$(BUILD)/obj/%.o,$(wildcard test/corpus/*.cu))
 $(CORPUS_CASES): $(BUILD)/obj/%.o: %.cu
-	@mkdir -p $(@D)
-	$(call say,CC,$<)
+	$(call step,CC,$<)
 	$(Q)$(COMPILE) -ffp-contract=off -x c -c -o $@ $<
 $(BUILD)/obj/test/corpus/test_corpus.o: GS_CFLAGS += -DCORPUS_PTX='"$(CURDIR)/test/corpus/ptx"'
 $(BUILD)/obj/test/instructions/test_instructions.o: GS_CFLAGS += -DINSTRUCTIONS='"$(CURDIR)/test/instructions"'
 $(CORPUS_TESTS): $(BUILD)/%: $(BUILD)/obj/%.o
-	@mkdir -p $(@D)
-	$(call say,LINK,$@)
+	$(call step,LINK,$@)
 	$(Q)$(LINK) -o $@ $^ -ldl -lm
 $(BUILD)/test/corpus/test_corpus: $(CORPUS_CASES) $(BUILD)/obj/test/corpus/expect.o $(BUILD)/obj/test/corpus/completing.o $(BUILD)/obj/test/corpus/fencing.o $(BUILD)/room/ptx.a $(BUILD)/room/common.a
 $(BUILD)/test/instructions/test_instructions: $(call test_helpers,instructions) $(BUILD)/obj/test/corpus/fencing.o $(BUILD)/room/ptx.a $(BUILD)/room/common.a
@@ -710,8 +681,7 @@ test-random: all $(BUILD)/test/corpus/test_corpus
 # Kernels that were not written for gshare: minutes of nvcc.
 FOREIGN := $(basename $(notdir $(wildcard test/foreign/*.cu)))
 $(CUDA_OBJ)/test/foreign/%.o: test/foreign/%.cu
-	@mkdir -p $(@D)
-	$(call say,NVCC,$<)
+	$(call step,NVCC,$<)
 	$(Q)$(NVCC_TEST) -keep -keep-dir $(@D) -c -o $@ $<
 $(BUILD)/test/foreign/%: $(CUDA_OBJ)/test/foreign/%.o $(BUILD)/lib/libgshare_cudart.so
 	@mkdir -p $(@D)
@@ -720,17 +690,16 @@ $(BUILD)/test/foreign/%: $(CUDA_OBJ)/test/foreign/%.o $(BUILD)/lib/libgshare_cud
 test-foreign: all $(BUILD)/test/ptx/fence $(if $(NVCC),$(FOREIGN:%=$(BUILD)/test/foreign/%))
 	@test/foreign/run $(BUILD) || [ $$? = 77 ]
 
-# Whether ptxas takes what the fence makes of every module here.
+# Checks that ptxas accepts the fenced text of every module in the tree.
 $(BUILD)/test/ptx/fence: $(BUILD)/obj/test/ptx/fence.o $(BUILD)/room/ptx.a $(BUILD)/room/common.a
-	@mkdir -p $(@D)
-	$(call say,LINK,$@)
+	$(call step,LINK,$@)
 	$(Q)$(LINK) -o $@ $^ -lm
 fence-assemble: $(BUILD)/test/ptx/fence $(BUILD)/test/instructions/test_instructions
 	BUILD=$(BUILD) test/ptx/assemble
 
 tests: $(TESTS)
 # These have one thread (PTX is read and rewritten, sessions are played, SMs are placed): the thread sanitizer has
-# nothing to look for, and takes minutes.
+# nothing to find there, and takes minutes.
 ONE_THREAD := $(if $(findstring thread,$(SANITIZE)),$(filter $(addprefix $(BUILD)/test/unit/,test_ptx_% \
                   test_worker_shares test_worker_charges test_server_placer%),$(TESTS)))
 test: all tests $(EXAMPLES)
@@ -751,7 +720,7 @@ test-mpi: all examples
 	@test/mpi $(BUILD)
 
 # Killed processes and a hostile tenant beside honest ones: test/e2e/test_chaos.c, once for each of SEEDS, CHAOS_JOBS at a
-# time; test/chaos adds the tables up. A run ends after CHAOS_SECONDS, even where fewer than its ROUNDS have been done.
+# time; test/chaos sums the tables up. A run ends after CHAOS_SECONDS, even before its ROUNDS are done.
 ROUNDS ?= 1000
 CHAOS_SECONDS ?= 86400
 CHAOS_JOBS ?= 1
@@ -769,8 +738,7 @@ kill-steps: all $(KILL_STEPS)
 FUZZ_TARGETS := $(patsubst %.c,$(BUILD)/%,$(wildcard test/fuzz/fuzz_*.c))
 FUZZ_HELPERS := $(patsubst %.c,$(BUILD)/obj/%.o,$(filter-out test/fuzz/fuzz_%,$(wildcard test/fuzz/*.c)))
 $(BUILD)/test/fuzz/fuzz_%: $(BUILD)/obj/test/fuzz/fuzz_%.o $(FUZZ_HELPERS) $(ROOM_ARCHIVES)
-	@mkdir -p $(@D)
-	$(call say,LINK,$@)
+	$(call step,LINK,$@)
 	$(Q)$(LINK) -fsanitize=fuzzer -o $@ $(filter %.o,$^) -Wl,--start-group $(filter %.a,$^) -Wl,--end-group -lm $(LDLIBS_RT)
 fuzz: $(FUZZ_TARGETS)
 
@@ -781,26 +749,22 @@ $(BUILD)/obj/bench/rows/soft.o: bench/rows/soft.ptx
 $(BUILD)/obj/bench/rows/soft.o $(BUILD)/obj/bench/rows/fenceload.o: bench/rows/ordinary.ptx
 $(BUILD)/obj/bench/rows/soft.o $(BUILD)/obj/bench/rows/fenceload.o: GS_CFLAGS += -DPTX_FOLDER='"$(CURDIR)/bench/rows"'
 $(BUILD)/bench/measure: $(bench_objs) $(BUILD)/room/common.a $(BUILD)/lib/libgshare.so
-	@mkdir -p $(@D)
-	$(call say,LINK,$@)
+	$(call step,LINK,$@)
 	$(Q)$(LINK) -o $@ $(filter %.o %.a,$^) $(call USE_LIBGSHARE,../lib) -lm $(LDLIBS_RT)
 $(BENCH_TESTS): $(BUILD)/bench/test_%: $(BUILD)/obj/bench/test/test_%.o $(BUILD)/obj/bench/lib/%.o
-	@mkdir -p $(@D)
-	$(call say,LINK,$@)
+	$(call step,LINK,$@)
 	$(Q)$(LINK) -o $@ $^ -lm
-# What the fence costs, asked of the driver itself: see bench/README.md.
+# The cost of the fence, measured with the driver itself: see bench/README.md.
 $(BUILD)/obj/bench/fence/measure.o: GS_CFLAGS += -Itest -DKERNELS='"$(CURDIR)/bench/fence/kernels.ptx"' \
     -DHOPPER='"$(CURDIR)/bench/fence/hopper.ptx"'
 $(BUILD)/bench/fence/measure: $(BUILD)/obj/bench/fence/measure.o $(BUILD)/obj/test/corpus/fencing.o $(BUILD)/room/ptx.a $(BUILD)/room/common.a
-	@mkdir -p $(@D)
-	$(call say,LINK,$@)
+	$(call step,LINK,$@)
 	$(Q)$(LINK) -o $@ $^ -ldl -lm
 fence-cost: $(BUILD)/bench/fence/measure
 	$<
 # Products of matrices, with NVIDIA's cuBLAS and with gshare's: see bench/cublas/run.
 $(BUILD)/bench/cublas/gemm: $(BUILD)/obj/bench/cublas/gemm.o
-	@mkdir -p $(@D)
-	$(call say,LINK,$@)
+	$(call step,LINK,$@)
 	$(Q)$(LINK) -o $@ $< -ldl -lm
 bench-cublas: all $(BUILD)/bench/cublas/gemm
 	bench/cublas/run --build $(BUILD) --device $(DEVICE) $(SIZES)
@@ -811,8 +775,7 @@ CUDART_BENCH_OBJS := $(patsubst %,$(BUILD)/obj/bench/cudart/%.o,measure calls li
 CUDART_BENCH := $(foreach side,native gshare,$(BUILD)/bench/cudart/$(side)/measure $(BUILD)/bench/cudart/$(side)/start)
 # Machine code and PTX of one architecture, so that CUB and Thrust choose the same kernels from both.
 $(BUILD)/obj/bench/cudart/%.o: bench/cudart/%.cu bench/cudart/measure.h
-	@mkdir -p $(@D)
-	$(call say,NVCC,$<)
+	$(call step,NVCC,$<)
 	$(Q)$(NVCC) -std=c++17 -O2 -gencode arch=compute_90,code=[compute_90,sm_90] -c -o $@ $<
 $(BUILD)/bench/cudart/%/measure: $(CUDART_BENCH_OBJS) $(BUILD)/lib/libgshare_cudart.so
 	@mkdir -p $(@D)

@@ -78,12 +78,12 @@ struct cudaPos {
 };
 
 struct cudaExtent {
-    size_t width, height, depth; /* width in bytes, where no array is concerned */
+    size_t width, height, depth; /* width in bytes, if no array is involved */
 };
 
 struct cudaPitchedPtr {
     void *ptr;
-    size_t pitch, xsize, ysize; /* ysize: rows of a slice */
+    size_t pitch, xsize, ysize; /* ysize: number of rows in a slice */
 };
 
 typedef struct cudaArray *cudaArray_t;
@@ -416,8 +416,8 @@ typedef struct cudaLaunchConfig_st {
 #include "cudart/abi_memory.h"
 #endif
 
-/* Version 12 has two forms of these calls. Version 13 has the later one alone, under the plain
- * name, and so have the files of lib/cudart; api_runtime12.c has the earlier ones. */
+/* Version 12 has two forms of these calls. Version 13 has only the later one, under the plain name,
+ * and so have the files of lib/cudart; api_runtime12.c has the earlier ones. */
 #ifdef GS_CUDART_12
 #undef cudaGetDeviceProperties
 #undef cudaStreamGetCaptureInfo

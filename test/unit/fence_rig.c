@@ -14,7 +14,7 @@
 #include "softcuda/texture/texel.h"
 
 enum {
-    SERVER_BYTES = PRINT_BLOCK_BYTES + (1 << 16), /* variables of the house, print block */
+    SERVER_BYTES = PRINT_BLOCK_BYTES + (1 << 16), /* variables of gshare, print block */
     CONSTANT_BYTES = 1 << 16,
     SHARED = 512,
     STEPS = 20000, /* warp instructions of a block */

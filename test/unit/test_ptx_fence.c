@@ -962,7 +962,7 @@ static void stores_to_the_stack_are_told(void **state)
 
 /* What a function stores by a pointer it got may be a caller's local variable where it may get an
  * address of one: then the variable lies in a frame, or, where no kernel calls the function, the
- * store is told. Functions of the house do not count. */
+ * store is told. Functions of gshare do not count. */
 static void what_may_be_a_callers_variable_is_found(void **state)
 {
     static const struct {
@@ -1502,21 +1502,21 @@ static void functions_that_are_too_large_are_refused(void **state)
         const char *why;
     } all[] = {
         {"ld.global.b32 %%v%u, [%%d0+%u];\n", "st.global.b32 [%%d0], %%v%u;\n", 4000, 5000,
-         "5003 registers of 32 bits that live at once, of at most 4096"},
+         "5003 live 32-bit registers, of at most 4096"},
         /* only from one round of the loop to the next */
         {"st.global.b32 [%%d0], %%v%u; ld.global.b32 %%v%u, [%%d0];\n", NULL, 4000, 5000,
-         "5003 registers of 32 bits that live at once, of at most 4096"},
+         "5003 live 32-bit registers, of at most 4096"},
         /* what stays where the predicate is false */
         {"@%%p2 mov.b32 %%v%u, 1; st.global.b32 [%%d0], %%v%u;\n", NULL, 4000, 5000,
-         "5004 registers of 32 bits that live at once, of at most 4096"},
+         "5004 live 32-bit registers, of at most 4096"},
         /* metadata of sparse products, whose factors, sums and results are in eight more */
         {"ld.global.b32 %%v%u, [%%d0+%u];\n",
          "mma.sp.sync.aligned.m16n8k16.row.col.f16.f16.f16.f16 {%%r6, %%r7}, {%%r2, %%r3}, "
          "{%%r4, %%r5}, {%%r0, %%r1}, %%v%u, 0;\n",
-         4000, 5000, "5011 registers of 32 bits that live at once, of at most 4096"},
+         4000, 5000, "5011 live 32-bit registers, of at most 4096"},
         /* guards */
         {"setp.eq.u32 %%q%u, %%r0, %u;\n", "@%%q%u st.global.b32 [%%d0], 1;\n", 4000, 5000,
-         "5004 registers of 32 bits that live at once, of at most 4096"},
+         "5004 live 32-bit registers, of at most 4096"},
         {"mov.b32 %%v%u, %u;\n", NULL, 260000, 265000, "instructions, of at most 262144"},
         {"L%u: mov.b32 %%r0, %u;\n", NULL, 8000, 9000, "9001 labels, of at most 8192"},
         {"ld.global.b32 %%r0, [%%d0+%u];\n", NULL, 32000, 33000,
@@ -1527,15 +1527,15 @@ static void functions_that_are_too_large_are_refused(void **state)
          "8400 halves of divisions, reciprocals and roots, of at most 8192"},
         {"div.u32 %%v%u, %%r0, %%r1; rem.s32 %%r0, %%r0, %u; div.full.f32 %%r0, %%r0, %%r1;\n",
          NULL, 2700, 2800, "8400 halves of divisions, reciprocals and roots, of at most 8192"},
-        {"bra again; // %u %u\n", NULL, 2000, 2100, "2101 ways upwards, of at most 2048"},
+        {"bra again; // %u %u\n", NULL, 2000, 2100, "2101 backward branches, of at most 2048"},
         {"T%u: .branchtargets again, again; brx.idx %%r0, T%u;\n", NULL, 1000, 1100,
-         "2201 ways upwards, of at most 2048"},
+         "2201 backward branches, of at most 2048"},
         {"call f;\n", NULL, 8000, 8300, "8300 calls, of at most 8192"},
         /* each in bounds, but not both */
         {"L%u: ld.global.b32 %%r0, [%%d0+%u]; ld.global.b32 %%r0, [%%d0];\n", NULL, 5700, 5900,
          "times 2^16 of accesses to memory times labels, of at most 1024"},
         {"L%u: ld.global.b32 %%v%u, [%%d0];\n", "st.global.b32 [%%d0], %%v%u;\n", 2000, 2100,
-         "times 2^20 of registers that live at once times squared labels, of at most 8192"},
+         "times 2^20 of live registers times squared labels, of at most 8192"},
     };
 
     (void)state;
@@ -1571,7 +1571,7 @@ static void long_functions_of_many_registers_are_refused(void **state)
     char *text = long_life(80000);
 
     (void)state;
-    expect_refused(text, "times 2^33 of registers that live at once times squared instructions, of "
+    expect_refused(text, "times 2^33 of live registers times squared instructions, of "
                          "at most 1024");
     free(text);
     expect_taken(long_life(40000));
@@ -1649,8 +1649,8 @@ static void other_passes_keep_off_a_text_that_grows_too_long(void **state)
     free(text);
 }
 
-/* A tenant's name must not pass for one of the house's, in no way in which names come about. */
-static void names_of_the_house_are_refused(void **state)
+/* A tenant's name must never pass for a reserved one, however the name comes about. */
+static void reserved_names_are_refused(void **state)
 {
     (void)state;
     expect_refused(HEAD ENTRY "{ .reg .b64 gshare$at; ret; }", "gshare$");
@@ -1897,7 +1897,7 @@ static void what_only_advises_and_has_no_bound_is_dropped(void **state)
     free(out);
 }
 
-/* Neither a kernel nor a function of the house is one that a register leads to. */
+/* An indirect call goes neither to a kernel nor to a function of gshare. */
 static void targets_are_functions_of_the_tenant(void **state)
 {
     static const char *const others[] = {"gshare$f", "_ZN12gshare_print1fEv"};
@@ -1924,8 +1924,8 @@ static void targets_are_functions_of_the_tenant(void **state)
     free(out);
 }
 
-/* Registers of the house are no addresses, but those that the epilogues of kernels use. */
-static void registers_of_the_house_are_known_by_name(void **state)
+/* Of the registers that gshare adds, only those of kernels' epilogues hold addresses. */
+static void added_registers_are_known_by_name(void **state)
 {
     static const char *const others[] = {"gshare$v",   "gshare$aa",  "gshare$a$",   "gshare$a$1",
                                          "gshare$a1_", "gshare$a$_", "gshare$a$1_1"};
@@ -2243,7 +2243,7 @@ int main(void)
         cmocka_unit_test(what_the_fence_adds_counts),
         cmocka_unit_test(a_call_may_mean_any_of_many_functions),
         cmocka_unit_test(other_passes_keep_off_a_text_that_grows_too_long),
-        cmocka_unit_test(names_of_the_house_are_refused),
+        cmocka_unit_test(reserved_names_are_refused),
         cmocka_unit_test(what_other_passes_add_stays),
         cmocka_unit_test(a_fence_that_lacks_a_piece_is_refused),
         cmocka_unit_test(a_base_is_checked_wherever_it_is_written),
@@ -2253,7 +2253,7 @@ int main(void)
         cmocka_unit_test(a_tensor_map_that_the_pass_left_is_seen),
         cmocka_unit_test(what_only_advises_and_has_no_bound_is_dropped),
         cmocka_unit_test(targets_are_functions_of_the_tenant),
-        cmocka_unit_test(registers_of_the_house_are_known_by_name),
+        cmocka_unit_test(added_registers_are_known_by_name),
         cmocka_unit_test(a_kernel_may_have_many_epilogues),
         cmocka_unit_test(an_alias_has_the_parameters_of_its_function),
         cmocka_unit_test(a_store_to_the_stack_is_seen),

@@ -1,4 +1,4 @@
-/* api_array.c - CUDA arrays and mipmapped ones: making, describing and freeing them. */
+/* api_array.c - CUDA arrays and mipmapped arrays: making, describing and freeing them. */
 #include "cudart/abi.h"
 #include "cudart/base/error.h"
 #include "cudart/graph/capture.h"
@@ -11,7 +11,8 @@ CUDART_API struct cudaChannelFormatDesc cudaCreateChannelDesc(int x, int y, int 
     return (struct cudaChannelFormatDesc){x, y, z, w, f};
 }
 
-/* Checks what is asked for, as far as libgshare does not. array is where the handle will go. */
+/* Checks the parts of the description that libgshare does not check. array: where the handle is to
+ * be stored. */
 static cudaError_t desc_take(const void *array, const struct cudaChannelFormatDesc *channels,
                              struct cudaExtent extent, unsigned flags, gs_array_desc *desc)
 {
@@ -75,7 +76,7 @@ CUDART_API cudaError_t cudaFreeArray(cudaArray_t array)
 
 /* ---- Mipmapped arrays ------------------------------------------------------------------------ */
 
-/* Levels down to the one of a single texel; layers and faces are no side of it. */
+/* The number of levels down to a single texel; layers and faces do not count. */
 static size_t levels_most(const gs_array_desc *desc)
 {
     const bool layers = desc->flags & (GS_ARRAY_LAYERED | GS_ARRAY_CUBEMAP);

@@ -1,6 +1,6 @@
 /*
- * api_array_copy.c - copies of rows between CUDA arrays and memory. Names with _ptds and _ptsz are
- * the same for programs compiled with per-thread default streams.
+ * api_array_copy.c - copies of rows between CUDA arrays and memory. A name with _ptds or _ptsz is
+ * the variant for programs compiled for per-thread default streams.
  */
 #include "cudart/abi.h"
 #include "cudart/base/error.h"
@@ -12,13 +12,13 @@ static struct array_side array_at(cudaArray_const_t array, size_t x, size_t y)
     return (struct array_side){.array = array, .at = {x, y, 0}};
 }
 
-/* The caller's memory is only read where it is a source. */
+/* The memory is const here because it may be a source. */
 static struct array_side memory_at(const void *memory, size_t pitch, size_t rows)
 {
     return (struct array_side){.memory = (void *)(uintptr_t)memory, .pitch = pitch, .rows = rows};
 }
 
-/* How a copy is called: on which stream, and whether it waits. */
+/* On which stream a copy runs, and whether the call waits. */
 struct how {
     cudaStream_t stream;
     bool per_thread, wait;
@@ -145,7 +145,7 @@ CUDART_API cudaError_t cudaMemcpy2DArrayToArray_ptds(cudaArray_t dst, size_t dst
 
 /* ---- Bytes, which go on in the next row ------------------------------------------------------ */
 
-/* Bytes of an array's rows; 0: it is no array, which the copy itself will say. */
+/* The bytes of a row of the array; 0: the handle is invalid, which the copy itself reports. */
 static size_t row_of(cudaArray_const_t array)
 {
     gs_array_desc desc;
@@ -155,7 +155,7 @@ static size_t row_of(cudaArray_const_t array)
     return desc.width * array_texel(&desc);
 }
 
-/* Moves the side's place by `count` bytes. */
+/* Advances the side by `count` bytes. */
 static void advance(struct array_side *side, size_t row, size_t count)
 {
     if (side->array == NULL) {
@@ -167,7 +167,7 @@ static void advance(struct array_side *side, size_t row, size_t count)
     side->at.x %= row;
 }
 
-/* The bytes that one box can take of `count`: up to the end of a row. */
+/* The part of `count` bytes that one box can copy: up to the end of the row. */
 static size_t stretch(const struct array_side *side, size_t row, size_t count)
 {
     const size_t left = row - side->at.x;
@@ -183,7 +183,7 @@ static cudaError_t bytes(struct array_side dst, struct array_side src, size_t co
     cudaError_t error = cudaSuccess;
 
     if ((dst.array != NULL && dst.at.x >= dst_row) || (src.array != NULL && src.at.x >= src_row))
-        return copy2d(&dst, &src, count, 1, kind, how); /* which says what is wrong */
+        return copy2d(&dst, &src, count, 1, kind, how); /* the copy reports what is wrong */
     while (count > 0 && error == cudaSuccess) {
         const size_t part = stretch(&src, src_row, stretch(&dst, dst_row, count));
 

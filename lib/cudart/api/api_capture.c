@@ -26,7 +26,7 @@ CUDART_API cudaError_t cudaStreamBeginCapture_ptsz(cudaStream_t stream,
     return begin(stream, mode, NULL, NULL, 0, true);
 }
 
-/* data: ports of programmatic launches, which are ordinary edges here. */
+/* data: ports of programmatic launches; these edges are ordinary here. */
 static cudaError_t begin_to_graph(cudaStream_t stream, cudaGraph_t graph,
                                   const cudaGraphNode_t *deps, size_t count,
                                   enum cudaStreamCaptureMode mode, bool per_thread)
@@ -125,7 +125,7 @@ static cudaError_t get_info(cudaStream_t stream, enum cudaStreamCaptureStatus *s
     if (deps != NULL)
         *deps = info.deps;
     if (edges != NULL)
-        *edges = NULL; /* ordinary ones */
+        *edges = NULL; /* ordinary edges */
     if (count != NULL)
         *count = info.count;
     return cudaSuccess;

@@ -1,6 +1,6 @@
 /*
- * api_copy.c - cudaMemcpy, cudaMemset and their forms. A name with _ptds or _ptsz is the same for
- * programs compiled with per-thread default streams.
+ * api_copy.c - cudaMemcpy, cudaMemset and their variants. A name with _ptds or _ptsz is the variant
+ * for programs compiled for per-thread default streams.
  */
 #include "cudart/abi.h"
 #include "cudart/base/error.h"
@@ -70,7 +70,7 @@ CUDART_API cudaError_t cudaMemcpy2DAsync_ptsz(void *dst, size_t dst_pitch, const
     return copy(dst, dst_pitch, src, src_pitch, width, height, kind, stream, true, false);
 }
 
-/* An address tells its device, so the numbers need only be right. */
+/* An address determines its device, so the numbers only need to be valid. */
 static cudaError_t copy_peer(void *dst, int dst_device, const void *src, int src_device,
                              size_t size, cudaStream_t stream)
 {

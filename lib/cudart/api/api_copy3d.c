@@ -1,6 +1,6 @@
 /*
- * api_copy3d.c - copies of three dimensions. Slices of pitched memory are copied and set one by
- * one; a box with an array in it is one copy.
+ * api_copy3d.c - three-dimensional copies. Slices of pitched memory are copied and set one by one;
+ * a box that involves an array is one copy.
  */
 #include "cudart/abi.h"
 #include "cudart/base/error.h"

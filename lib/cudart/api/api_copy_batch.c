@@ -1,5 +1,5 @@
-/* api_copy_batch.c - several copies by one call. Their attributes are hints of when the source may
- * be read, and of where memory is. */
+/* api_copy_batch.c - several copies by one call. Their attributes are hints: when the source may be
+ * read, and where the memory is. */
 #include "cudart/abi.h"
 #include "cudart/base/error.h"
 #include "cudart/graph/submit.h"
@@ -16,7 +16,7 @@ static cudaError_t batch(void *const *dsts, const void *const *srcs, const size_
     *failed = SIZE_MAX;
     if (error != cudaSuccess)
         return error;
-    /* The legacy stream has no batches. */
+    /* The legacy stream does not support batches. */
     if (dsts == NULL || srcs == NULL || sizes == NULL || count == 0 || attributes == NULL ||
         indexes == NULL || attribute_count == 0 || attribute_count > count || indexes[0] != 0 ||
         stream_is_legacy(stream))
@@ -30,7 +30,7 @@ static cudaError_t batch(void *const *dsts, const void *const *srcs, const size_
     return error;
 }
 
-/* Version 12 tells which of the copies failed. */
+/* Version 12 reports which copy failed. */
 #ifdef GS_CUDART_12
 #define BATCH(name, per_thread)                                                                    \
     CUDART_API cudaError_t name(void **dsts, void **srcs, size_t *sizes, size_t count,             \
@@ -60,7 +60,7 @@ BATCH(cudaMemcpyBatchAsync_ptsz, true)
 
 /* ---- Boxes: each is one of cudaMemcpy3D's ---------------------------------------------------- */
 
-/* The bytes of an element: those of the arrays, else 1. */
+/* The bytes of an element of the arrays; 1 without arrays. */
 static cudaError_t element_bytes(const struct cudaMemcpy3DBatchOp *op, size_t *bytes)
 {
     const struct cudaMemcpy3DOperand *sides[] = {&op->src, &op->dst};
@@ -79,7 +79,7 @@ static cudaError_t element_bytes(const struct cudaMemcpy3DBatchOp *op, size_t *b
     return cudaSuccess;
 }
 
-/* false: it is none. */
+/* False: the operand is invalid. */
 static bool side_of(const struct cudaMemcpy3DOperand *side, struct cudaExtent extent, size_t bytes,
                     cudaArray_t *array, struct cudaPos *at, struct cudaPitchedPtr *memory)
 {

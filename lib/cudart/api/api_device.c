@@ -1,5 +1,5 @@
-/* api_device.c - the process's devices: which there are, and which one is current. What one is
- * stands in api_device_properties.c. */
+/* api_device.c - the process's devices: their number, and the current one. api_device_properties.c
+ * describes them. */
 #include <pthread.h>
 
 #include "cudart/abi.h"
@@ -25,12 +25,12 @@
 
 CUDART_API cudaError_t cudaGetDeviceCount(int *count)
 {
-    /* A child of a fork still knows its parent's, with NVIDIA's runtime too. */
+    /* A forked child still knows its parent's devices, as with NVIDIA's runtime. */
     cudaError_t error = error_forked() ? cudaSuccess : device_use();
 
     if (count == NULL)
         return error_record(cudaErrorInvalidValue);
-    /* A caller that ignores the error finds no device. */
+    /* A caller that ignores the error sees no devices. */
     *count = error == cudaSuccess ? (int)device_count() : 0;
     return error == cudaSuccess ? error : error_record(error);
 }
@@ -39,7 +39,7 @@ CUDART_API cudaError_t cudaGetDevice(int *number)
 {
     if (number == NULL)
         return error_record(cudaErrorInvalidValue);
-    /* In a job of MPI the first device has another number than 0, which attaching tells. */
+    /* In an MPI job the first device may have a number other than 0, which attaching determines. */
     if (device_count() == 0 && device_use() != cudaSuccess)
         report_debug("cudaGetDevice: no session, so it is taken for 0");
     *number = (int)device_current();
@@ -51,7 +51,7 @@ CUDART_API cudaError_t cudaSetDevice(int number)
     return error_record(device_choose(number));
 }
 
-/* Those of cudaSetDeviceFlags: at most one way to wait. */
+/* The flags of cudaSetDeviceFlags: at most one way to wait. */
 static bool flags_good(unsigned flags)
 {
     const unsigned schedule = flags & cudaDeviceScheduleMask;
@@ -73,7 +73,7 @@ CUDART_API cudaError_t cudaInitDevice(int number, unsigned device_flags, unsigne
     return cudaSuccess;
 }
 
-/* Device 0 is used already, so the list can only be checked. */
+/* Device 0 is already in use, so the list can only be checked. */
 CUDART_API cudaError_t cudaSetValidDevices(int *numbers, int count)
 {
     cudaError_t error = device_use();
@@ -115,7 +115,7 @@ CUDART_API cudaError_t cudaDeviceCanAccessPeer(int *can, int number, int peer)
 
     if (error == cudaSuccess && can == NULL)
         error = cudaErrorInvalidValue;
-    if (error == cudaSuccess && number != peer) /* a device is no peer of its own */
+    if (error == cudaSuccess && number != peer) /* a device is not its own peer */
         error = peer_access_can((unsigned)number, (unsigned)peer, &there);
     if (error == cudaSuccess)
         *can = there;
@@ -142,7 +142,7 @@ CUDART_API cudaError_t cudaDeviceDisablePeerAccess(int peer)
     return error_record(error == cudaSuccess ? peer_access_disable((unsigned)peer) : error);
 }
 
-/* How fast devices reach each other, and by which instructions, the server does not tell. */
+/* The server does not report how fast devices reach each other, or by which instructions. */
 CUDART_API cudaError_t cudaDeviceGetP2PAttribute(int *value, enum cudaDeviceP2PAttr attribute,
                                                  int from, int to)
 {
@@ -174,7 +174,7 @@ CUDART_API cudaError_t cudaDeviceSynchronize(void)
     return error_record(error);
 }
 
-/* Everything of the current device's session ends with it; the next call attaches anew. */
+/* The current device's session ends, and everything in it; the next call attaches again. */
 CUDART_API cudaError_t cudaDeviceReset(void)
 {
     if (error_forked())
@@ -201,7 +201,7 @@ CUDART_API cudaError_t cudaDeviceReset(void)
 
 /* ---- Flags and limits ------------------------------------------------------------------------ */
 
-/* How the host waits is libgshare's own affair: it spins, yields, and sleeps. */
+/* libgshare decides how the host waits: it spins, yields, and sleeps. */
 CUDART_API cudaError_t cudaSetDeviceFlags(unsigned flags)
 {
     if (!flags_good(flags))
@@ -220,7 +220,7 @@ CUDART_API cudaError_t cudaGetDeviceFlags(unsigned *flags)
     return cudaSuccess;
 }
 
-/* Kernels launch no kernels, which the other two limits are about. */
+/* Kernels cannot launch kernels, to which the other two limits apply. */
 static cudaError_t limit_check(enum cudaLimit limit)
 {
     if ((unsigned)limit >= DEVICE_LIMITS)
@@ -240,9 +240,9 @@ CUDART_API cudaError_t cudaDeviceGetLimit(size_t *value, enum cudaLimit limit)
     return error_record(error);
 }
 
-/* The size of the heap counts until the heap is made, with the first module whose kernels allocate;
- * a stack of the default size every session has. The others are kept and have no effect: what
- * kernels print has a buffer of fixed size, and those of the L2 cache are hints. */
+/* The heap size counts until the heap is made, with the first module whose kernels allocate. Every
+ * session has a stack of the default size. The other limits are stored and have no effect: the
+ * buffer for kernels' printf has a fixed size, and the limits of the L2 cache are hints. */
 CUDART_API cudaError_t cudaDeviceSetLimit(enum cudaLimit limit, size_t value)
 {
     cudaError_t error = limit_check(limit);
@@ -275,7 +275,7 @@ CUDART_API cudaError_t cudaDeviceGetCacheConfig(enum cudaFuncCache *config)
     return cudaSuccess;
 }
 
-/* A hint, which is kept. */
+/* A hint, which is stored. */
 CUDART_API cudaError_t cudaDeviceSetCacheConfig(enum cudaFuncCache config)
 {
     if ((unsigned)config > cudaFuncCachePreferEqual)
@@ -309,7 +309,7 @@ CUDART_API cudaError_t cudaRuntimeGetVersion(int *version)
     return cudaSuccess;
 }
 
-/* The driver is the server's; it runs what this library gives it, so it counts as new enough. */
+/* The driver is the server's. It runs what this library gives it, so it counts as new enough. */
 CUDART_API cudaError_t cudaDriverGetVersion(int *version)
 {
     return cudaRuntimeGetVersion(version);

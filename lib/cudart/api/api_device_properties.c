@@ -1,4 +1,5 @@
-/* api_device_properties.c - what the device is: its properties, attributes and its bus. */
+/* api_device_properties.c - the description of a device: its properties, its attributes and its
+ * bus. */
 #include <stdio.h>
 #include <string.h>
 
@@ -58,7 +59,7 @@ static void texture_limits_fill(struct cudaDeviceProp *p)
     p->maxSurfaceCubemapLayered[1] = LIMIT_SurfaceCubemapLayeredLayers;
 }
 
-/* What is a feature, and not a figure, is gshare's to have or not. */
+/* The server reports figures; features depend on gshare. */
 static int attribute_of(enum cudaDeviceAttr attribute)
 {
     switch ((int)attribute) {
@@ -98,7 +99,7 @@ static int attribute_of(enum cudaDeviceAttr attribute)
     case cudaDevAttrGpuPciDeviceId:
     case cudaDevAttrGpuPciSubsystemId:
         return device_attribute(attribute);
-    default: /* up to here all numbers are figures, from there on the others features */
+    default: /* numbers up to here are figures; most of the later ones are features */
         return attribute <= cudaDevAttrSingleToDoublePrecisionPerfRatio
                    ? device_attribute(attribute)
                    : 0;
@@ -121,7 +122,7 @@ static void uuid_fill(cudaUUID_t *uuid, const char *text)
     }
 }
 
-/* Members that are attributes of the device as well. */
+/* Members that are also attributes of the device. */
 static void attributes_fill(struct cudaDeviceProp *p)
 {
 #define FILL(field, name) p->field = (__typeof__(p->field))attribute_of(cudaDevAttr##name)
@@ -226,7 +227,7 @@ CUDART_API cudaError_t cudaDeviceGetAttribute(int *value, enum cudaDeviceAttr at
 
 /* ---- The device by its bus ------------------------------------------------------------------- */
 
-/* As "0000:65:00.0". */
+/* The format is "0000:65:00.0". */
 CUDART_API cudaError_t cudaDeviceGetPCIBusId(char *text, int size, int number)
 {
     cudaError_t error = device_use_number(number);

@@ -1,6 +1,6 @@
 /*
- * api_driver.c - cudaGetDriverEntryPoint and its like, by which a program asks the runtime for a
- * function of the driver.
+ * api_driver.c - cudaGetDriverEntryPoint and similar calls, by which a program asks the runtime for
+ * a function of the driver.
  */
 #include <string.h>
 
@@ -8,10 +8,10 @@
 #include "cudart/api/driver_functions.h"
 #include "cudart/base/error.h"
 
-/* Flags: the default is per-thread streams for a program that is compiled with these. */
+/* In flags: the default is per-thread streams if the program is compiled for these. */
 #define PER_THREAD_STREAMS 2u /* cudaEnablePerThreadDefaultStream */
 
-/* The version of CUDA that the program was written for, where it does not say. */
+/* The version of CUDA for which the program was written, if it does not say. */
 #ifdef GS_CUDART_12
 #define VERSION 12000u
 #else

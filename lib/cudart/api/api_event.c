@@ -122,7 +122,7 @@ CUDART_API cudaError_t cudaEventElapsedTime(float *milliseconds, cudaEvent_t sta
     if (error != cudaSuccess)
         return error_record(error);
     status = gs_event_elapsed(first, last, milliseconds);
-    /* Never recorded. */
+    /* The event was never recorded. */
     return error_record(status == GS_ERR_INVALID_VALUE ? cudaErrorInvalidResourceHandle
                                                        : device_error(status));
 }

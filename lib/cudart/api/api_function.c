@@ -1,4 +1,4 @@
-/* api_function.c - what kernels are and how many of their blocks an SM holds. */
+/* api_function.c - attributes of kernels, and occupancy: how many of their blocks an SM holds. */
 #include <string.h>
 
 #include "cudart/abi.h"
@@ -46,8 +46,8 @@ CUDART_API cudaError_t cudaFuncGetAttributes(struct cudaFuncAttributes *attribut
     attributes->localSizeBytes = kernel_desc(kernel)->local_bytes;
     attributes->maxThreadsPerBlock = (int)kernel_desc(kernel)->max_threads_per_block;
     attributes->numRegs = (int)kernel_desc(kernel)->registers;
-    /* Host code that compiles a kernel for several architectures (CUB, Thrust) tells by it which of
-     * them runs. */
+    /* Host code that compiles a kernel for several architectures (CUB, Thrust) uses it to tell
+     * which one runs. */
     attributes->ptxVersion = (int)kernel_ptx_arch(kernel);
     attributes->binaryVersion =
         (int)(device_here()->desc.compute_major * 10 + device_here()->desc.compute_minor);
@@ -62,7 +62,8 @@ CUDART_API cudaError_t cudaFuncGetAttributes(struct cudaFuncAttributes *attribut
     return cudaSuccess;
 }
 
-/* Sets a side of the kernel's clusters, which is SIDE if the compiler has set it. */
+/* Sets one dimension of the kernel's clusters; it must be SIDE if the compiler has set the
+ * dimension. */
 static cudaError_t cluster_side_set(const struct kernel *kernel, unsigned side, int value)
 {
     if (kernel_desc(kernel)->cluster.x == 0)
@@ -88,7 +89,8 @@ CUDART_API cudaError_t cudaFuncSetAttribute(const void *stub, enum cudaFuncAttri
     case cudaFuncAttributePreferredSharedMemoryCarveout:
         if (value < -1 || value > 100)
             return error_record(cudaErrorInvalidValue);
-        atomic_store(&kernel->carveout, value); /* a hint: the server divides by its own rule */
+        atomic_store(&kernel->carveout,
+                     value); /* a hint: the server divides the memory by its own rule */
         return cudaSuccess;
     case cudaFuncAttributeNonPortableClusterSizeAllowed:
         if (value != 0 && value != 1)
@@ -117,7 +119,7 @@ CUDART_API cudaError_t cudaKernelSetAttributeForDevice(cudaKernel_t kernel,
 {
     const cudaError_t error = device_use_number(number);
 
-    /* What is set counts for the kernel on every device. */
+    /* The setting applies to the kernel on every device. */
     return error == cudaSuccess ? cudaFuncSetAttribute(kernel, attribute, value)
                                 : error_record(error);
 }
@@ -161,7 +163,7 @@ CUDART_API cudaError_t cudaFuncGetParamInfo(const void *stub, size_t index, size
     return error_record(error);
 }
 
-/* Such a handle serves wherever the stub's address does. */
+/* The handle can be used wherever the stub's address can. */
 CUDART_API cudaError_t cudaGetKernel(cudaKernel_t *out, const void *stub)
 {
     struct kernel *kernel = kernel_find(stub);
@@ -199,7 +201,7 @@ static cudaError_t occupancy(int *blocks, const void *stub, int threads, size_t 
         return cudaSuccess;
     }
     status = gs_kernel_occupancy(handle, (unsigned)threads, (unsigned)dynamic_smem, &count);
-    if (status == GS_ERR_LAUNCH_CONFIG) { /* no such block: none of them */
+    if (status == GS_ERR_LAUNCH_CONFIG) { /* such a block is impossible, so an SM holds none */
         status = GS_OK;
         count = 0;
     }
@@ -221,7 +223,7 @@ CUDART_API cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
     return occupancy(blocks, stub, threads, dynamic_smem, flags);
 }
 
-/* The largest size with which an SM still holds so many blocks: what they leave of its shared
+/* The largest size with which an SM still holds that many blocks: an equal part of its shared
  * memory, in steps of 128 bytes. */
 CUDART_API cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(size_t *size, const void *stub,
                                                                  int blocks, int threads)
@@ -245,7 +247,8 @@ CUDART_API cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(size_t *size, c
     return cudaSuccess;
 }
 
-/* The clusters that the launch names, else those of the kernel; zeros: neither. */
+/* The clusters that the launch specifies or, if it does not, those of the kernel; zeros: neither
+ * does. */
 static cudaError_t cluster_size(const struct kernel *kernel, const cudaLaunchConfig_t *config,
                                 gs_dim3 *size)
 {
@@ -265,8 +268,8 @@ static cudaError_t cluster_size(const struct kernel *kernel, const cudaLaunchCon
                : cudaSuccess;
 }
 
-/* What both questions about clusters are answered from: the kernel, the size that it and the launch
- * have, and the blocks that the session's SMs hold at once. */
+/* Collects what both queries about clusters need: the kernel, the cluster size of the kernel and
+ * the launch, and the number of blocks that the session's SMs hold at once. */
 static cudaError_t cluster_ask(const int *answer, const void *stub,
                                const cudaLaunchConfig_t *config, gs_kernel *handle, gs_dim3 *size,
                                int *blocks)
@@ -289,7 +292,8 @@ static cudaError_t cluster_ask(const int *answer, const void *stub,
     return error;
 }
 
-/* The device's answer. A session that has some of its SMs has at most as many as these hold. */
+/* The device's answer. A session with a part of the SMs has at most as many clusters as these hold.
+ */
 CUDART_API cudaError_t cudaOccupancyMaxActiveClusters(int *count, const void *stub,
                                                       const cudaLaunchConfig_t *config)
 {
@@ -314,8 +318,8 @@ CUDART_API cudaError_t cudaOccupancyMaxActiveClusters(int *count, const void *st
     return cudaSuccess;
 }
 
-/* Whether the device runs a cluster of as many blocks as gshare takes, where the program allows it.
- */
+/* Whether the device runs a cluster of the largest size that gshare supports, if the program allows
+ * it. */
 static bool large_clusters(gs_kernel handle, const cudaLaunchConfig_t *config)
 {
     const dim3 block = config->blockDim;
@@ -327,7 +331,8 @@ static bool large_clusters(gs_kernel handle, const cudaLaunchConfig_t *config)
            clusters > 0;
 }
 
-/* As the driver answers: the size that kernel and launch have is checked, and plays no part. */
+/* Answers like the driver: the size of the kernel and the launch is checked, and otherwise ignored.
+ */
 CUDART_API cudaError_t cudaOccupancyMaxPotentialClusterSize(int *size, const void *stub,
                                                             const cudaLaunchConfig_t *config)
 {

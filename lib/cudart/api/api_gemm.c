@@ -4,7 +4,8 @@
 #include "cudart/graph/capture.h"
 #include "cudart/state/product.h"
 
-/* The server is asked now, so that a launch of the graph waits for nothing. */
+/* The server is asked when the product is captured, so that a launch of the graph waits for
+ * nothing. */
 static gs_status product_capture(struct stream *stream, const gs_gemm_params *params)
 {
     struct op op;

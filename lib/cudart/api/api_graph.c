@@ -8,7 +8,7 @@
 
 /* ---- Graphs ---------------------------------------------------------------------------------- */
 
-/* Attaches, so that nodes know the number of their device. */
+/* Attaches, so that nodes can have the number of their device. */
 CUDART_API cudaError_t cudaGraphCreate(cudaGraph_t *graph, unsigned flags)
 {
     const cudaError_t error = device_use();
@@ -46,7 +46,7 @@ CUDART_API cudaError_t cudaGraphGetRootNodes(cudaGraph_t graph, cudaGraphNode_t 
     return error_record(graph_nodes(graph, true, nodes, count));
 }
 
-/* The handle of a condition is a kernel's argument too. */
+/* The handle of a condition may be a kernel's argument. */
 static cudaError_t condition_create(cudaGraphConditionalHandle *handle, cudaGraph_t graph,
                                     unsigned value, unsigned flags)
 {
@@ -200,7 +200,7 @@ CUDART_API cudaError_t cudaGraphLaunch_ptsz(cudaGraphExec_t exec, cudaStream_t s
     return launch(exec, stream, true);
 }
 
-/* The server has what it needs since the graph was instantiated. */
+/* The server got what it needs when the graph was instantiated. */
 static cudaError_t upload(cudaGraphExec_t exec, cudaStream_t handle, bool per_thread)
 {
     struct stream *stream;

@@ -1,9 +1,9 @@
-/* api_graph_attribute.c - attributes of graphs' kernel nodes: see state/launch_attribute.h. */
+/* api_graph_attribute.c - attributes of kernel nodes; see state/launch_attribute.h. */
 #include "cudart/abi.h"
 #include "cudart/base/error.h"
 #include "cudart/graph/graph.h"
 
-/* What the node does; cudaErrorInvalidValue: it is no kernel. */
+/* Gets the node's op; cudaErrorInvalidValue: the node is not a kernel. */
 static cudaError_t kernel_node(cudaGraphNode_t node, struct op *op)
 {
     cudaError_t error = node_op(node, op);
@@ -12,7 +12,7 @@ static cudaError_t kernel_node(cudaGraphNode_t node, struct op *op)
                                                                        : error;
 }
 
-/* Gives the node the attributes in place of the op's, which is what it does. */
+/* Gives the node the attributes, replacing those of OP, its current op. */
 static cudaError_t attributes_give(cudaGraphNode_t node, const struct op *op,
                                    const struct launch_attributes *attributes)
 {

@@ -37,7 +37,7 @@ static void node_print(FILE *out, cudaGraphNode_t node)
     if (node_op(node, &op) != cudaSuccess)
         return;
     fprintf(out, "  n%llx [label=\"%s", number_of(node), type_name(op.type));
-    /* The image may have been unregistered since. */
+    /* The image may have been unregistered meanwhile. */
     if (op.type == cudaGraphNodeTypeKernel && kernel_find(op.launch.kernel) == op.launch.kernel)
         fprintf(out, "\\n%s\\n<<<(%u,%u,%u),(%u,%u,%u),%u>>>", op.launch.kernel->name,
                 op.launch.grid.x, op.launch.grid.y, op.launch.grid.z, op.launch.block.x,
@@ -79,7 +79,7 @@ static cudaError_t graph_print(FILE *out, cudaGraph_t graph)
     return error;
 }
 
-/* The flags ask for more about each node. */
+/* The flags ask for more details of each node. */
 CUDART_API cudaError_t cudaGraphDebugDotPrint(cudaGraph_t graph, const char *path, unsigned flags)
 {
     cudaError_t error;

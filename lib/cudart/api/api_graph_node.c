@@ -1,5 +1,5 @@
-/* api_graph_node.c - nodes of graphs by kind: adding, asking and changing them, also in executable
- * graphs. Each kind makes an op (op.h) of the program's parameters. */
+/* api_graph_node.c - nodes of graphs, by kind: adding, querying and changing them, also in
+ * executable graphs. Each kind makes an op (op.h) from the program's parameters. */
 #include <string.h>
 
 #include "cudart/abi.h"
@@ -12,7 +12,7 @@
 
 /* ---- What all kinds share -------------------------------------------------------------------- */
 
-/* error: what making the op returned. */
+/* error: the result of making the op. */
 static cudaError_t add(cudaError_t error, cudaGraphNode_t *node, cudaGraph_t graph,
                        const cudaGraphNode_t *deps, size_t count, struct op *op)
 {
@@ -20,7 +20,7 @@ static cudaError_t add(cudaError_t error, cudaGraphNode_t *node, cudaGraph_t gra
                                              : error);
 }
 
-/* A kernel's attributes are not among its parameters, so they stay. */
+/* A kernel's attributes are not among its parameters, so they are kept. */
 static void attributes_keep(cudaGraphNode_t node, struct op *op)
 {
     struct op former;
@@ -45,7 +45,8 @@ static cudaError_t set_exec(cudaError_t error, cudaGraphExec_t exec, cudaGraphNo
     return error_record(error == cudaSuccess ? exec_set(exec, node, op) : error);
 }
 
-/* The op of a node that is of the type; out: where its parameters shall go. */
+/* Gets the op of a node, which must have the type. out: the address for the parameters, which must
+ * not be NULL. */
 static cudaError_t get(cudaGraphNode_t node, enum cudaGraphNodeType type, const void *out,
                        struct op *op)
 {
@@ -88,11 +89,11 @@ CUDART_API cudaError_t cudaGraphNodeGetEnabled(cudaGraphExec_t exec, cudaGraphNo
 
 /* ---- Kernels, copies, memsets and host functions --------------------------------------------- */
 
-/* Copy a node's parameters out of its op. */
+/* These functions copy a node's parameters from its op. */
 static cudaError_t kernel_params(const struct op *op, struct cudaKernelNodeParams *params)
 {
     if (op->launch.product != NULL)
-        return cudaErrorInvalidDeviceFunction; /* as of nodes that cuBLAS has captured */
+        return cudaErrorInvalidDeviceFunction; /* a node that cuBLAS has captured has no function */
     *params = (struct cudaKernelNodeParams){
         (void *)(uintptr_t)op->launch.kernel->stub, // NOLINT: without const
         op->launch.grid,
@@ -121,8 +122,8 @@ static cudaError_t host_params(const struct op *op, struct cudaHostNodeParams *p
     return cudaSuccess;
 }
 
-/* The four calls of a kind of node whose parameters are one struct. make: an op of the parameters;
- * params_of: the parameters of an op. */
+/* Defines the four calls for a kind of node whose parameters are one struct. make: makes an op from
+ * the parameters; params_of: gets the parameters of an op. */
 #define NODE_KIND(Kind, type, make, params_of)                                                     \
     CUDART_API cudaError_t cudaGraphAdd##Kind##Node(cudaGraphNode_t *node, cudaGraph_t graph,      \
                                                     const cudaGraphNode_t *deps, size_t count,     \
@@ -205,8 +206,8 @@ static cudaError_t from_symbol(struct op *op, void *dst, const void *symbol, siz
     return error == cudaSuccess ? copy1d(op, dst, at, size, kind) : error;
 }
 
-/* The three calls of a form of such copies. params: its parameters, in parentheses; made: what
- * making `op` of them returns. */
+/* Defines the three calls for one form of such copies. params: its parameters, in parentheses;
+ * made: the expression that makes `op` from them. */
 #define LIST(...) __VA_ARGS__
 #define COPY_FORM(Form, params, made)                                                              \
     CUDART_API cudaError_t cudaGraphAddMemcpyNode##Form(cudaGraphNode_t *node, cudaGraph_t graph,  \
@@ -243,7 +244,7 @@ COPY_FORM(FromSymbol,
 
 /* ---- Events ---------------------------------------------------------------------------------- */
 
-/* The four calls of the two kinds that have an event for a parameter. */
+/* Defines the four calls for each of the two kinds whose parameter is an event. */
 #define EVENT_KIND(Kind, node_type)                                                                \
     CUDART_API cudaError_t cudaGraphAdd##Kind##Node(cudaGraphNode_t *node, cudaGraph_t graph,      \
                                                     const cudaGraphNode_t *deps, size_t count,     \

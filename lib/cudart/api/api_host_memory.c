@@ -11,15 +11,15 @@
 #include "cudart/state/pinned.h"
 #include "cudart/state/registered.h"
 
-/* Adds what memory_make has made. */
+/* Records memory that memory_make has made. */
 static bool memory_note(void *ptr, size_t size, unsigned flags, enum memory_kind kind)
 {
     return kind == MEMORY_PINNED ? pinned_add(ptr, size, flags)
                                  : memory_map_add(ptr, size, kind, flags);
 }
 
-/* Where the server has no place for pinned memory that kernels reach, a program that asks for
- * mapped memory gets managed memory instead. */
+/* If the server cannot provide pinned memory that kernels reach, a program that asks for mapped
+ * memory gets managed memory instead. */
 static cudaError_t memory_make(void **ptr, size_t size, unsigned flags, enum memory_kind *kind)
 {
     cudaError_t error = device_host_error(gs_host_alloc(device_session(), size, ptr));
@@ -131,7 +131,7 @@ CUDART_API cudaError_t cudaHostGetDevicePointer(void **out, void *ptr, unsigned 
 
 /* ---- Registered memory: copies take it as they take any other -------------------------------- */
 
-/* Whether the process has mapped all of it. */
+/* Whether the process has mapped the whole range. */
 static bool is_mapped(const void *ptr, size_t size)
 {
     const size_t page = (size_t)sysconf(_SC_PAGESIZE), before = (uintptr_t)ptr % page;

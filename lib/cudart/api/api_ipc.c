@@ -1,6 +1,6 @@
 /*
- * api_ipc.c - events, memory and memory pools that another process of the same user opens: exports
- * and imports of gs_mem_*. What was taken from a slab is exported with all of the slab, as NVIDIA's
+ * api_ipc.c - events, memory and memory pools that another process of the same user opens, by
+ * exports and imports of gs_mem_*. Memory in a slab is exported with the whole slab, as NVIDIA's
  * runtime does.
  */
 #include <string.h>
@@ -17,14 +17,14 @@
 #include "cudart/state/memory_map.h"
 #include "cudart/state/shared_event.h"
 
-/* What a cudaIpcMemHandle_t holds. */
+/* The contents of a cudaIpcMemHandle_t. */
 struct opening {
     gs_mem_handle handle;
-    uint64_t offset, size; /* size 0: all of it */
+    uint64_t offset, size; /* size 0: the whole allocation */
 };
 _Static_assert(sizeof(struct opening) <= sizeof(cudaIpcMemHandle_t), "an opening fits");
 
-/* Exports the memory for the function `call`, which says why it fails. */
+/* Exports the memory. `call` is the name of the function in a report of a failure. */
 static cudaError_t opening_make(gs_devptr exported, struct opening *opening, const char *call)
 {
     const gs_status status =
@@ -48,7 +48,7 @@ static cudaError_t opening_use(struct opening opening, unsigned flags, void **ou
         report_once("%s: %s", call, gs_last_error_message());
         return cudaErrorInvalidResourceHandle;
     }
-    if (status == GS_ERR_NOT_SUPPORTED) /* the device does not reach the memory's */
+    if (status == GS_ERR_NOT_SUPPORTED) /* the device does not reach the memory's device */
         return cudaErrorMapBufferObjectFailed;
     if (status != GS_OK)
         return device_error(status);
@@ -122,15 +122,15 @@ CUDART_API cudaError_t cudaIpcCloseMemHandle(void *ptr)
 
 /* ---- Memory pools ---------------------------------------------------------------------------- */
 
-/* What the file of a pool's descriptor holds. The memory has handles of its own, so this only keeps
- * pools apart. */
+/* The contents of the file whose descriptor stands for a pool. Memory has handles of its own, so
+ * this only distinguishes pools. */
 struct pool_name {
     char kind[8];
     uint64_t shared;
 };
 #define POOL_KIND "gs-pool"
 
-/* What a cudaMemPoolPtrExportData holds. */
+/* The contents of a cudaMemPoolPtrExportData. */
 struct pool_opening {
     struct opening opening;
     uint64_t shared;

@@ -6,7 +6,7 @@
 #include "cudart/state/event.h"
 #include "cudart/state/launch.h"
 
-/* The stream of a kernel's launch, which goes to the stream's device. */
+/* The stream for a kernel's launch; makes the call work on the stream's device. */
 static cudaError_t launch_stream(const struct kernel *kernel, cudaStream_t handle, bool per_thread,
                                  struct stream **stream)
 {
@@ -14,7 +14,7 @@ static cudaError_t launch_stream(const struct kernel *kernel, cudaStream_t handl
                           : cudaErrorInvalidResourceHandle;
 }
 
-/* attributes NULL: none beyond the configuration's. */
+/* attributes NULL: only those in the configuration. */
 static cudaError_t launch(struct kernel *kernel, const gs_launch_config *config, size_t shared,
                           void **args, struct stream *stream,
                           const struct launch_attributes *attributes)
@@ -25,7 +25,7 @@ static cudaError_t launch(struct kernel *kernel, const gs_launch_config *config,
         return error_record(capture_launch(stream, kernel, config, shared, args, attributes));
     error = kernel_launch(kernel, config, shared, args, stream);
     if (error == cudaErrorStreamCaptureImplicit)
-        capture_forbids_legacy(stream); /* ends the captures, as other work of the stream does */
+        capture_forbids_legacy(stream); /* invalidates the captures, as other work does */
     return error_record(error);
 }
 
@@ -87,15 +87,15 @@ CUDART_API cudaError_t cudaLaunchCooperativeKernel_ptsz(const void *stub, dim3 g
     return launch_plain(kernel_find(stub), grid, block, args, shared, stream, true, true);
 }
 
-/* What a launch asks for that a node of a graph does not keep. */
+/* The attributes of a launch that a graph node does not keep. */
 struct launch_extras {
     bool programmatic;
-    /* Events of the launch; NULL: none. Either may be complete as late as the kernel is, so that
-     * both are recorded behind it. */
+    /* Events of the launch; NULL: none. Either may complete as late as the kernel, so both are
+     * recorded after it. */
     cudaEvent_t trigger, begun;
 };
 
-/* An event that may be one of a launch in the stream. */
+/* Accepts an event for a launch in the stream. */
 static cudaError_t event_take(cudaEvent_t given, int flags, const struct stream *stream,
                               cudaEvent_t *taken)
 {
@@ -110,14 +110,15 @@ static cudaError_t event_take(cudaEvent_t given, int flags, const struct stream 
         return cudaErrorInvalidValue;
     if (flags != 0 && !stream_capturing(stream))
         return cudaErrorIllegalState;
-    /* CUDA has such launches for none of these. */
+    /* CUDA supports none of these for such launches. */
     if (flags != 0 || event_shared(given) != NULL || !(event_flags(given) & cudaEventDisableTiming))
         return cudaErrorNotSupported;
     *taken = given;
     return cudaSuccess;
 }
 
-/* Takes a launch's attributes over. What launch_attribute_set does not use is a hint. */
+/* Applies the attributes of a launch. Attributes that launch_attribute_set does not use are hints.
+ */
 static cudaError_t attributes_take(const cudaLaunchConfig_t *config, const struct stream *stream,
                                    struct launch_attributes *attributes,
                                    struct launch_extras *extras)

@@ -7,7 +7,7 @@
 #include "cudart/base/fatbin.h"
 #include "cudart/state/module.h"
 
-/* Options of the compiler and of the library are the server's affair. */
+/* The options of the compiler and the library are ignored; the server decides. */
 CUDART_API cudaError_t cudaLibraryLoadData(cudaLibrary_t *library, const void *code,
                                            enum cudaJitOption *jit_options, void **jit_values,
                                            unsigned jit_count,
@@ -21,7 +21,7 @@ CUDART_API cudaError_t cudaLibraryLoadData(cudaLibrary_t *library, const void *c
     return error_record(library_load(code, (struct image **)library));
 }
 
-/* The whole file of *bytes bytes, and a NUL behind it. */
+/* Reads the whole file of *bytes bytes, and appends a NUL. */
 static char *file_read(const char *name, size_t *bytes)
 {
     FILE *file = fopen(name, "rb");

@@ -59,7 +59,7 @@ static bool location_is_host(struct cudaMemLocation location)
            location.type == cudaMemLocationTypeHostNumaCurrent;
 }
 
-/* Of a device that does not reach the memory nothing can be said, and nothing moves there. */
+/* Advice and prefetches for a device that does not reach the memory are impossible. */
 static cudaError_t location_check(struct cudaMemLocation location, const struct memory_range *range)
 {
     cudaError_t error = cudaSuccess;
@@ -174,8 +174,8 @@ CUDART_API cudaError_t cudaMemRangeGetAttributes(void **data, size_t *sizes,
 
 /* ---- Moving ---------------------------------------------------------------------------------- */
 
-/* To the host: the caller waits for the work before it, and for the copy. To the device: memory
- * goes there with the next work. */
+/* To the host: the caller waits for the stream's earlier work and for the copy. To the device: the
+ * memory moves with the next work. */
 static cudaError_t prefetch(const void *ptr, size_t size, struct cudaMemLocation location,
                             unsigned flags, cudaStream_t handle, bool per_thread)
 {
@@ -210,7 +210,7 @@ CUDART_API cudaError_t cudaMemPrefetchAsync_ptsz(const void *ptr, size_t size,
     return prefetch(ptr, size, location, flags, stream, true);
 }
 
-/* All streams reach it, and the host waits for all of them. */
+/* All streams reach the memory, and the host waits for all of them. */
 static cudaError_t attach(cudaStream_t handle, void *ptr, size_t length, unsigned flags,
                           bool per_thread)
 {

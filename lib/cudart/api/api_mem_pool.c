@@ -1,6 +1,6 @@
 /*
  * api_mem_pool.c - cudaMallocAsync and cudaFreeAsync, memory pools, and the memory of graphs.
- * cudaMallocAsync allocates at once, which is early enough for any work of the stream.
+ * cudaMallocAsync allocates immediately, which is early enough for any work of the stream.
  */
 #include <string.h>
 #include <sys/random.h>
@@ -31,8 +31,8 @@ static cudaError_t free_capture(const void *ptr, struct stream *stream)
     return error == cudaSuccess ? capture_op(stream, &op) : error;
 }
 
-/* pool NULL: the current one of the stream's device. The heap of another device does not know the
- * stream's order: it gives what no work uses. */
+/* pool NULL: the current pool of the stream's device. The heap of another device does not know the
+ * order of the stream, and returns memory that no work uses. */
 static cudaError_t alloc_async(void **out, size_t size, cudaMemPool_t pool, cudaStream_t handle,
                                bool per_thread)
 {
@@ -161,7 +161,7 @@ CUDART_API cudaError_t cudaDeviceSetMemPool(int number, cudaMemPool_t pool)
 }
 
 #ifndef GS_CUDART_12
-/* Whether it is a place whose pools there are: a device. */
+/* Whether the location can have pools: it must be a device. */
 static cudaError_t location_check(const struct cudaMemLocation *location,
                                   enum cudaMemAllocationType type)
 {
@@ -175,7 +175,7 @@ static cudaError_t location_check(const struct cudaMemLocation *location,
     case cudaMemLocationTypeHost:
     case cudaMemLocationTypeHostNuma:
         return error_unsupported("a memory pool of the host's");
-    case cudaMemLocationTypeInvalid: /* also: no preferred location */
+    case cudaMemLocationTypeInvalid: /* also means that there is no preferred location */
         return managed ? error_unsupported("a pool of managed memory") : cudaErrorInvalidValue;
     default:
         return cudaErrorInvalidValue;
@@ -224,11 +224,11 @@ static cudaError_t attribute_set(struct mem_pool *pool, enum cudaMemPoolAttr wha
         pool->release_threshold = number;
     else if (number != 0 ||
              (what != cudaMemPoolAttrReservedMemHigh && what != cudaMemPoolAttrUsedMemHigh))
-        return cudaErrorInvalidValue; /* a highest value can only be set back */
+        return cudaErrorInvalidValue; /* a high-water mark can only be reset */
     else if (what == cudaMemPoolAttrUsedMemHigh)
         pool->used_high = pool->used;
     else
-        pool->reserved_high = 0; /* what it holds now counts again at once */
+        pool->reserved_high = 0; /* the mark starts at what the pool holds now */
     return cudaSuccess;
 }
 
@@ -300,9 +300,10 @@ static cudaError_t access_set(unsigned pool, const struct cudaMemAccessDesc *des
         return cudaErrorInvalidDevice;
     if (!access && desc->flags != cudaMemAccessFlagsProtNone)
         return cudaErrorInvalidValue;
-    if (desc->location.id == (int)mem_pool_device(pool)) /* which always has access */
+    if (desc->location.id ==
+        (int)mem_pool_device(pool)) /* the pool's own device always has access */
         return access ? cudaSuccess : cudaErrorInvalidDevice;
-    if (mem_pool_shared(pool, true) != 0) /* its memory is another process's */
+    if (mem_pool_shared(pool, true) != 0) /* the memory belongs to another process */
         return access ? cudaErrorInvalidDevice : cudaSuccess;
     error = device_use_number((int)mem_pool_device(pool));
     return error == cudaSuccess ? peer_access_pool(pool, (unsigned)desc->location.id, access)
@@ -368,7 +369,7 @@ CUDART_API cudaError_t cudaDeviceGetGraphMemAttribute(int number,
     return cudaSuccess;
 }
 
-/* A highest value can only be set back. */
+/* A high-water mark can only be reset. */
 CUDART_API cudaError_t cudaDeviceSetGraphMemAttribute(int number,
                                                       enum cudaGraphMemAttributeType what,
                                                       void *value)
@@ -387,7 +388,7 @@ CUDART_API cudaError_t cudaDeviceSetGraphMemAttribute(int number,
     return error_record(error);
 }
 
-/* What no graph needs is given back at once. */
+/* Memory that no graph needs is freed immediately, so there is nothing to trim. */
 CUDART_API cudaError_t cudaDeviceGraphMemTrim(int number)
 {
     return error_record(graph_device_check(number, ""));

@@ -1,4 +1,4 @@
-/* api_memory.c - device memory, and what an address is. */
+/* api_memory.c - device memory, and queries about addresses. */
 #include "cudart/abi.h"
 #include "cudart/base/error.h"
 #include "cudart/graph/capture.h"
@@ -11,9 +11,9 @@
 #include "cudart/state/pinned.h"
 #include "cudart/state/registered.h"
 
-#define PITCH_ALIGN 512u /* of rows, as on NVIDIA's devices */
+#define PITCH_ALIGN 512u /* alignment of rows, as on NVIDIA's devices */
 
-/* Unsafe beside a capture: such a call may wait for the session's work. */
+/* Unsafe during captures: the call may wait for the session's work. */
 static cudaError_t device_alloc(void **out, size_t size)
 {
     cudaError_t error = device_use();
@@ -79,7 +79,7 @@ CUDART_API cudaError_t cudaMemGetInfo(size_t *free_bytes, size_t *total)
         error = cudaErrorInvalidValue;
     if (error == cudaSuccess)
         error = device_error(gs_mem_info(device_session(), free_bytes, total));
-    /* What is kept back is there for the next allocation, also of the server's. */
+    /* Memory that is kept is available for the next allocation, also for one by the server. */
     if (error == cudaSuccess)
         *free_bytes += heaps_spare();
     return error_record(error);

@@ -1,7 +1,6 @@
 /*
- * api_runtime12.c - what only libcudart.so.12 has: the earlier forms of calls that version 13 has
- * in one form, and names that version 13 has dropped. The files beside this one define the later
- * forms.
+ * api_runtime12.c - functions of libcudart.so.12 alone: the earlier forms of calls of which version
+ * 13 has one form, and names that version 13 has dropped. The other files define the later forms.
  */
 #include "cudart/abi.h"
 
@@ -27,7 +26,7 @@ CUDART_API cudaError_t cudaEventElapsedTime(float *milliseconds, cudaEvent_t sta
 CUDART_API cudaError_t cudaGetDeviceProperties_v2(struct cudaDeviceProp *p, int number);
 CUDART_API cudaError_t cudaGetDeviceProperties(struct cudaDeviceProp *p, int number);
 
-/* CUDA 11's structure is the beginning of 12's. */
+/* CUDA 11's structure is a prefix of CUDA 12's. */
 CUDART_API cudaError_t cudaGetDeviceProperties(struct cudaDeviceProp *p, int number)
 {
     struct cudaDeviceProp whole;
@@ -105,7 +104,7 @@ CUDART_API cudaError_t cudaGraphNodeGetDependentNodes(cudaGraphNode_t node, cuda
 
 /* ---- Captures -------------------------------------------------------------------------------- */
 
-/* Three forms: status and number; with the graph and what comes before; with the edges' data. */
+/* Three forms: status and number; also the graph and the dependencies; also the edges' data. */
 #undef cudaStreamGetCaptureInfo
 #undef cudaStreamGetCaptureInfo_ptsz
 #undef cudaStreamUpdateCaptureDependencies
@@ -222,7 +221,7 @@ CUDART_API cudaError_t cudaThreadSetCacheConfig(enum cudaFuncCache config)
     return cudaDeviceSetCacheConfig(config);
 }
 
-/* Each device that gshare serves has doubles: nothing is converted. */
+/* Each device that gshare serves supports doubles, so nothing is converted. */
 CUDART_API cudaError_t cudaSetDoubleForDevice(double *value)
 {
     (void)value;

@@ -16,7 +16,7 @@ GS_API gs_status gs_cuda_session(gs_session *session)
         return GS_ERR_INVALID_VALUE;
     if (device_count() == 0)
         status = device_attach(NULL);
-    if (device_count() == 0) /* else another thread may have been first */
+    if (device_count() == 0) /* otherwise another thread has attached first */
         return status;
     if (device_use() != cudaSuccess)
         return GS_ERR_NO_DEVICE;

@@ -8,7 +8,7 @@
 #include "cudart/state/stream.h"
 
 #define PRIORITY_LEAST    0
-#define PRIORITY_GREATEST (-5) /* of devices since Volta */
+#define PRIORITY_GREATEST (-5) /* as on devices since Volta */
 
 /* ---- Making and ending ----------------------------------------------------------------------- */
 
@@ -20,7 +20,7 @@ static cudaError_t stream_create(cudaStream_t *stream, unsigned flags, int prior
         return error_record(error);
     if (stream == NULL || flags & ~(unsigned)cudaStreamNonBlocking)
         return error_record(cudaErrorInvalidValue);
-    /* CUDA brings a priority into its range. */
+    /* CUDA clamps a priority to its range. */
     priority = priority < PRIORITY_GREATEST ? PRIORITY_GREATEST
                : priority > PRIORITY_LEAST  ? PRIORITY_LEAST
                                             : priority;
@@ -48,7 +48,7 @@ CUDART_API cudaError_t cudaStreamDestroy(cudaStream_t handle)
     struct stream *stream;
     cudaError_t error = stream_find(handle, false, &stream);
 
-    if (error == cudaSuccess && handle == cudaStreamPerThread) /* it ends with its thread */
+    if (error == cudaSuccess && handle == cudaStreamPerThread) /* the stream ends with its thread */
         error = cudaErrorInvalidResourceHandle;
     if (error == cudaSuccess)
         error = capture_leave(stream);
@@ -114,7 +114,7 @@ static cudaError_t stream_wait_event(cudaStream_t handle, cudaEvent_t event_hand
         error = capture_wait(stream, event_handle, &captured);
     if (error != cudaSuccess || captured)
         return error_record(error);
-    /* The device cannot wait for another session's work. */
+    /* The device cannot wait for another session's work, so the host does. */
     if (event_shared(event_handle) != NULL && !shared_event_is_own(event_shared(event_handle)))
         return error_record(shared_event_wait(event_shared(event_handle)));
     return error_record(event_let_wait(event_handle, stream));
@@ -133,7 +133,7 @@ CUDART_API cudaError_t cudaStreamWaitEvent_ptsz(cudaStream_t stream, cudaEvent_t
 
 /* ---- What a stream is ------------------------------------------------------------------------ */
 
-/* Defines NAME and NAME_ptsz, which set *out to an expression of the stream. */
+/* Defines NAME and NAME_ptsz, which set *out to an expression of `stream`. */
 #define STREAM_GETTER(name, type, expression)                                                      \
     static cudaError_t name##_of(cudaStream_t handle, type *out, bool per_thread)                  \
     {                                                                                              \

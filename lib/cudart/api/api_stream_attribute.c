@@ -1,11 +1,11 @@
-/* api_stream_attribute.c - attributes of streams: hints, which are kept and have no effect. */
+/* api_stream_attribute.c - attributes of streams: hints, which are stored and have no effect. */
 #include <string.h>
 
 #include "cudart/abi.h"
 #include "cudart/base/error.h"
 #include "cudart/state/stream.h"
 
-/* Where the stream keeps the attribute; NULL: it does not. */
+/* Where the stream stores the attribute; NULL: it does not. */
 static cudaLaunchAttributeValue *attribute_at(struct stream *stream, cudaLaunchAttributeID id)
 {
     switch ((int)id) {
@@ -38,7 +38,7 @@ static cudaError_t attribute_get(cudaStream_t handle, cudaLaunchAttributeID id,
         value->priority = stream->priority;
     else
         *value = *at;
-    /* So NVIDIA's runtime says of a stream that has not been given one. */
+    /* NVIDIA's runtime returns this for a stream whose policy was not set. */
     if (id == cudaLaunchAttributeSynchronizationPolicy && value->syncPolicy == 0)
         value->syncPolicy = -1;
     return cudaSuccess;

@@ -16,7 +16,7 @@ static cudaError_t symbol_use(const void *symbol, struct variable **variable)
 
 static void *symbol_at(struct variable *variable, size_t offset)
 {
-    /* Of the thread's device, whichever the stream's is. */
+    /* The address on the thread's device, whatever the stream's device is. */
     return (char *)variable_symbol_address(variable, device_current()) + offset;
 }
 
@@ -27,7 +27,7 @@ static cudaError_t range_check(const struct variable *variable, size_t size, siz
     return cudaSuccess;
 }
 
-/* What a copy to or from a symbol needs. wrong: the kind that goes the other way. */
+/* Prepares a copy to or from a symbol. wrong: the kind that goes in the other direction. */
 static cudaError_t copy_prepare(const void *symbol, size_t size, size_t offset,
                                 enum cudaMemcpyKind kind, enum cudaMemcpyKind wrong,
                                 cudaStream_t stream_handle, bool per_thread,

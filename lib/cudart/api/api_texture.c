@@ -21,7 +21,7 @@ CUDART_API cudaError_t cudaCreateTextureObject(cudaTextureObject_t *texture,
     return error_record(texture_new(resource, desc, texture));
 }
 
-/* 0 is no object, and destroying it does nothing. */
+/* 0 is not an object, and destroying it does nothing. */
 static cudaError_t destroy(unsigned long long handle, bool surface)
 {
     cudaError_t error = device_use();
@@ -84,7 +84,7 @@ CUDART_API cudaError_t cudaGetTextureObjectTextureDesc(struct cudaTextureDesc *d
     return error_record(error);
 }
 
-/* No texture has a view here, and of one that has none CUDA says so by this error. */
+/* Views are not supported, and CUDA returns this error for a texture without one. */
 CUDART_API cudaError_t cudaGetTextureObjectResourceViewDesc(struct cudaResourceViewDesc *view,
                                                             cudaTextureObject_t texture)
 {

@@ -25,7 +25,8 @@ CUDART_API cudaError_t cudaUserObjectRelease(cudaUserObject_t object, unsigned c
     return error_record(user_object_release(object, count));
 }
 
-/* cudaGraphUserObjectMove: the caller's references; else the graph's own. */
+/* cudaGraphUserObjectMove: the graph takes over the caller's references; otherwise it adds its own.
+ */
 CUDART_API cudaError_t cudaGraphRetainUserObject(cudaGraph_t graph, cudaUserObject_t object,
                                                  unsigned count, unsigned flags)
 {

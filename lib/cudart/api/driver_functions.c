@@ -1,7 +1,8 @@
 /*
- * driver_functions.c - see driver_functions.h. There is no driver in the process: each function is
- * what the runtime's call does, with the driver's error codes. A device has its runtime's number,
- * streams and events are the runtime's, and a context stands for a device's session.
+ * driver_functions.c - see driver_functions.h. There is no driver in the process: each function
+ * does what the runtime's call does, and returns the driver's error codes. A device has its
+ * runtime's number, streams and events are the runtime's, and a context stands for a device's
+ * session.
  */
 #include "cudart/api/driver_functions.h"
 
@@ -15,7 +16,7 @@
 #include "cudart/state/device.h"
 #include "cudart/state/memory_map.h"
 
-/* Of the driver's CUresult. */
+/* Values of the driver's CUresult. */
 enum driver_error {
 #define DRIVER_ERROR(name, value) name = value,
 #include "cudart/api/driver_errors.def"
@@ -31,7 +32,7 @@ static const struct {
 #undef DRIVER_ERROR
 };
 
-/* NULL: the driver has no such code. */
+/* NULL: the driver has no such error. */
 static const char *error_name(int error)
 {
     for (size_t i = 0; i < sizeof(error_names) / sizeof(error_names[0]); i++) {
@@ -41,8 +42,8 @@ static const char *error_name(int error)
     return NULL;
 }
 
-/* The driver's code for what a call of the runtime returned. The runtime's last error becomes
- * again what it was before the call: functions of the driver leave it alone. */
+/* The driver's error for the result of a runtime call. Restores the runtime's last error, since
+ * functions of the driver do not change it. */
 static enum driver_error after_call(cudaError_t last, cudaError_t error)
 {
     error_last(true);
@@ -74,7 +75,7 @@ static enum driver_error cuGetErrorString_v6000(enum driver_error error, const c
 
 /* ---- Devices --------------------------------------------------------------------------------- */
 
-#define ATTRIBUTE_LAST 148 /* of the driver's, in CUDA 13.0 */
+#define ATTRIBUTE_LAST 148 /* the last one in CUDA 13.0's driver */
 
 static enum driver_error cuInit_v2000(unsigned flags)
 {
@@ -98,7 +99,8 @@ static enum driver_error cuDeviceGet_v2000(int *device, int number)
     CALL(device_check(device, number));
 }
 
-/* What a function tells from; asked: whether the program has given a place for it. */
+/* Gets the properties for a function that reports one of them. asked: the program has given an
+ * address for the result. */
 static cudaError_t properties_get(struct cudaDeviceProp *p, int device, bool asked)
 {
     const cudaError_t error = cudaGetDeviceProperties(p, device);
@@ -151,8 +153,9 @@ static enum driver_error cuDeviceTotalMem_v3020(size_t *bytes, int device)
     CALL(device_memory(bytes, device));
 }
 
-/* The driver's attributes have the runtime's numbers. Those that the driver alone knows are about
- * functions that are not here, such as those for virtual memory: the device has none of them. */
+/* The driver's attributes have the runtime's numbers. Attributes that only the driver knows are
+ * about functions that are not here, such as those for virtual memory; the device reports 0 for
+ * them. */
 static cudaError_t device_attribute_get(int *value, int attribute, int device)
 {
     if (value == NULL || attribute < cudaDevAttrMax || attribute > ATTRIBUTE_LAST)
@@ -168,10 +171,10 @@ static enum driver_error cuDeviceGetAttribute_v2000(int *value, int attribute, i
 
 /* ---- Contexts -------------------------------------------------------------------------------- */
 
-/* A context's handle is the address of its device's byte, in which nothing is kept. */
+/* A context's handle is the address of its device's byte, which stores nothing. */
 static char contexts[DEVICES_MAX];
 
-/* The number of a context's device; -1: the handle is of no context. */
+/* The number of a context's device; -1: the handle is invalid. */
 static int context_device(const char *context)
 {
     const uintptr_t number = (uintptr_t)context - (uintptr_t)contexts;
@@ -179,7 +182,7 @@ static int context_device(const char *context)
     return number < DEVICES_MAX ? (int)number : -1;
 }
 
-/* A thread has a context from the first call that uses its device. */
+/* A thread has a context after its first call that uses its device. */
 static enum driver_error cuCtxGetCurrent_v4000(char **context)
 {
     if (context == NULL)
@@ -189,7 +192,7 @@ static enum driver_error cuCtxGetCurrent_v4000(char **context)
     return CUDA_SUCCESS;
 }
 
-/* Without a context a thread goes on with its device, whose context its next call makes current. */
+/* NULL does not change the thread's device, and the next call makes its context current. */
 static enum driver_error cuCtxSetCurrent_v4000(char *context)
 {
     const int device = context_device(context);
@@ -249,7 +252,7 @@ static enum driver_error cuDevicePrimaryCtxRelease_v7000(int device)
 
 /* ---- What an address is ---------------------------------------------------------------------- */
 
-/* Of the driver's CUpointer_attribute and CUmemorytype. */
+/* Values of the driver's CUpointer_attribute and CUmemorytype. */
 enum {
     POINTER_CONTEXT = 1,
     POINTER_MEMORY_TYPE = 2,
@@ -353,7 +356,7 @@ static enum driver_error tensor_map_error(gs_status status)
     }
 }
 
-/* Encodes for the device of the calling thread: the server's driver does it. The enumerations are
+/* Encodes a map for the calling thread's device; the server's driver does it. The enumerations are
  * passed on as numbers. */
 static enum driver_error cuTensorMapEncodeTiled_v12000(gs_tensor_map *map, int type, unsigned rank,
                                                        void *address, const uint64_t *dims,
@@ -397,7 +400,7 @@ static enum driver_error cuGetProcAddress_v12000(const char *name, driver_functi
         return CUDA_ERROR_INVALID_VALUE;
     found = driver_function_find(name, (unsigned)version, flags == PER_THREAD_STREAMS, function);
     if (result != NULL)
-        *result = (int)found; /* the driver's numbers are the runtime's */
+        *result = (int)found; /* the driver's values equal the runtime's */
     return found == cudaDriverEntryPointSuccess || result != NULL ? CUDA_SUCCESS
                                                                   : CUDA_ERROR_NOT_FOUND;
 }
@@ -425,7 +428,7 @@ static enum driver_error cuGetProcAddress_v11030(const char *name, driver_functi
 #undef FUNCTION
 #undef STREAM_FUNCTION
 
-/* Rows of a name stand by version. */
+/* Rows with the same name are sorted by version. */
 static const struct {
     const char *name;
     unsigned version;
@@ -444,7 +447,7 @@ static const struct {
 #undef ROW
 };
 
-/* The version since when the function is there: those for per-thread streams came later. */
+/* The version that introduced the function; variants for per-thread streams came later. */
 static unsigned since(size_t row, bool per_thread)
 {
     const bool own = per_thread && functions[row].per_thread != functions[row].function;

@@ -1,4 +1,4 @@
-/* driver_functions.h - the functions of the driver that a program gets by name. */
+/* driver_functions.h - functions of the driver that a program looks up by name. */
 #ifndef GS_CUDART_DRIVER_FUNCTIONS_H
 #define GS_CUDART_DRIVER_FUNCTIONS_H
 
@@ -8,8 +8,9 @@
 
 typedef void (*driver_function)(void);
 
-/* Finds the function as a program for that version of CUDA (12000 is 12.0) knows it; of a program
- * with per-thread default streams, where set. *found is NULL unless the result is success. */
+/* Finds the function that a program for that version of CUDA expects (12000 is 12.0); if per_thread
+ * is set, its variant for per-thread default streams. *found is NULL unless the result is success.
+ */
 enum cudaDriverEntryPointQueryResult driver_function_find(const char *name, unsigned version,
                                                           bool per_thread, driver_function *found);
 

@@ -1,4 +1,4 @@
-/* runtime_calls.h - the calls of the runtime that stand for functions of the driver. */
+/* runtime_calls.h - the runtime's calls that implement functions of the driver. */
 #ifndef GS_CUDART_RUNTIME_CALLS_H
 #define GS_CUDART_RUNTIME_CALLS_H
 

@@ -1,6 +1,6 @@
 /*
- * unsupported.c - the names of the runtime that this library does not have: each returns
- * cudaErrorNotSupported, whatever its parameters, and names itself at its first call where
+ * unsupported.c - functions of the runtime that this library does not have. Each returns
+ * cudaErrorNotSupported, whatever its parameters, and reports its name at its first call if
  * GSHARE_LOG is "debug".
  */
 #include "cudart/abi.h"

@@ -5,7 +5,7 @@
 
 #define SLOTS_MIN 64u
 
-/* The key's slot, or the free one where it belongs. There is always a free one. */
+/* The key's slot, or the free slot where it belongs. There is always a free one. */
 static struct address_slot *slot_of(struct address_slots *slots, const void *key)
 {
     for (size_t i = address_hash(key);; i++) {
@@ -17,7 +17,7 @@ static struct address_slot *slot_of(struct address_slots *slots, const void *key
     }
 }
 
-/* Makes an array twice as large, without the removed keys. */
+/* Allocates an array twice as large, without the removed keys. */
 static bool table_grow(struct address_table *table)
 {
     struct address_slots *former = atomic_load_explicit(&table->slots, memory_order_relaxed);

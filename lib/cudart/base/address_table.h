@@ -1,8 +1,8 @@
 /*
  * address_table.h - a hash table from a host address (a kernel's stub, a variable's shadow) to what
  * was registered for it. address_table_find takes no lock; the others are called under the owner's
- * lock. A table that grows keeps its former array for threads that still look there: together these
- * are smaller than the present one.
+ * lock. A table that grows keeps its former arrays for threads that still read them: together they
+ * are smaller than the current one.
  */
 #ifndef GS_CUDART_ADDRESS_TABLE_H
 #define GS_CUDART_ADDRESS_TABLE_H
@@ -28,9 +28,9 @@ struct address_table {
     size_t used; /* slots with a key */
 };
 
-/* Puts a value in place of the key's former one. false: no memory. */
+/* Sets the key's value. False: no memory. */
 bool address_table_set(struct address_table *table, const void *key, void *value);
-/* Removes the key if it has this value: a later registration of the same address stays. */
+/* Removes the key if it has this value, so that a later registration of the same address stays. */
 void address_table_remove(struct address_table *table, const void *key, const void *value);
 
 static inline size_t address_hash(const void *key)
@@ -50,7 +50,7 @@ static inline void *address_table_find(struct address_table *table, const void *
         struct address_slot *slot = &slots->slot[i & slots->mask];
         const void *found = atomic_load_explicit(&slot->key, memory_order_relaxed);
 
-        if (found == key) /* acquire: what the value points to */
+        if (found == key) /* acquire: the value's contents */
             return atomic_load_explicit(&slot->value, memory_order_acquire);
         if (found == NULL)
             return NULL;

@@ -3,11 +3,11 @@
 
 #include <stdlib.h>
 
-#define TRIES 8 /* blocks looked at of a bin whose blocks may be smaller than what is wanted */
+#define TRIES 8 /* blocks examined in a bin that may also have blocks that are too small */
 
 /* ---- Bins: four for each power of two -------------------------------------------------------- */
 
-/* The bin of a block of that many BLOCK_ALIGN, from 1. */
+/* The bin for a block of that many BLOCK_ALIGN units, at least 1. */
 static unsigned bin_of(size_t units)
 {
     unsigned log = 63 - (unsigned)__builtin_clzll(units);
@@ -93,7 +93,8 @@ static struct block *find_whole(const struct block_heap *heap, size_t size, size
     return best;
 }
 
-/* Makes what the block has beyond the size a free block. Without host memory it stays as it is. */
+/* Splits off the part of the block beyond the size, as a free block. Without host memory the block
+ * stays as it is. */
 static void block_split(struct block *block, size_t size)
 {
     struct block *rest = block->size > size ? malloc(sizeof(*rest)) : NULL;
@@ -127,7 +128,7 @@ struct block *block_heap_take(struct block_heap *heap, size_t size, bool whole, 
     return block;
 }
 
-/* Adds to a block the one after it. */
+/* Merges the block with the one after it. */
 static void block_merge(struct block *block)
 {
     struct block *after = block->after;

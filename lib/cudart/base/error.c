@@ -7,19 +7,19 @@
 #include "cudart/base/report.h"
 
 static _Thread_local cudaError_t last;
-static bool forked; /* written while the process has one thread */
+static bool forked; /* set while the process has one thread */
 
-/* How sessions have ended. One for each device of a process is enough. */
+/* The errors by which sessions have ended. One per device of a process is enough. */
 #define ENDS_MAX 8
 static struct {
     _Atomic(gs_session) session; /* NULL: a free slot */
-    _Atomic int error;           /* a cudaError_t; cudaSuccess: about to be told */
+    _Atomic int error;           /* a cudaError_t; cudaSuccess: about to be set */
 } ends[ENDS_MAX];
 
 /* ---- Statuses -------------------------------------------------------------------------------- */
 
-/* What CUDA calls the fault that ended the session. CUDA has no code for a neighbour's fault: a
- * client of MPS that is ended for one gets cudaErrorMpsClientTerminated. */
+/* CUDA's error for the fault that ended the session. CUDA has none for another tenant's fault; it
+ * gets cudaErrorMpsClientTerminated, as a client of MPS that is ended for another's fault does. */
 static cudaError_t error_of_fault(gs_session session, gs_status status)
 {
     gs_fault fault = GS_FAULT_INIT;
@@ -32,8 +32,8 @@ static cudaError_t error_of_fault(gs_session session, gs_status status)
         return cudaErrorMpsRpcFailure;
     if (session == NULL || gs_last_fault(session, &fault) != GS_OK)
         return cudaErrorLaunchFailure;
-    /* In an unfenced session it is the driver that tells, and libgshare passes its word on in the
-     * message alone. */
+    /* In an unfenced session the driver reports the fault, and libgshare has its error only in the
+     * message. */
     if (strstr(fault.message, "CUDA_ERROR_ASSERT"))
         return cudaErrorAssert;
     if (strstr(fault.message, "CUDA_ERROR_ILLEGAL_ADDRESS"))
@@ -54,7 +54,7 @@ static cudaError_t error_of_fault(gs_session session, gs_status status)
     }
 }
 
-/* CUDA's code does not tell whose kernel it was, nor why. */
+/* CUDA's error does not say whose kernel it was, nor why. */
 static void fault_report(gs_session session)
 {
     gs_fault fault = GS_FAULT_INIT;
@@ -67,8 +67,8 @@ static void fault_report(gs_session session)
         report_error("the session has ended: kernel %s: %s", fault.kernel, fault.message);
 }
 
-/* CUDA has one code for a limit of the session, one of its user, and a device that all tenants
- * fill. A program that tries sizes out gets one line. */
+/* CUDA has one error for a limit of the session, a limit of its user, and a device that all tenants
+ * have filled. A program that tries different sizes gets one line. */
 static void out_of_memory_report(void)
 {
     static atomic_flag told = ATOMIC_FLAG_INIT;
@@ -77,7 +77,7 @@ static void out_of_memory_report(void)
         report_error("out of memory: %s", gs_last_error_message());
 }
 
-/* The same of host memory, which has limits of its own: user-host-mem, and host blocks. */
+/* The same for host memory, which has limits of its own: user-host-mem, and host blocks. */
 static void out_of_host_memory_report(void)
 {
     static atomic_flag told = ATOMIC_FLAG_INIT;
@@ -86,14 +86,14 @@ static void out_of_host_memory_report(void)
         report_error("out of host memory: %s", gs_last_error_message());
 }
 
-/* Nor does it have one for what kernels of other sessions keep from coming. The message names the
- * session, and the command that ends it. */
+/* CUDA has no error either for work that waits in vain behind other sessions' kernels. The message
+ * names the session, and the command that ends it. */
 static void timeout_report(void)
 {
     report_once("not in time: %s", gs_last_error_message());
 }
 
-/* The number of the session's end; -1: there is none. */
+/* The index of the session's entry; -1: there is none. */
 static int end_find(gs_session session)
 {
     for (int i = 0; i < ENDS_MAX && session != NULL; i++) {
@@ -103,8 +103,8 @@ static int end_find(gs_session session)
     return -1;
 }
 
-/* The same, which is made where there is none; -1: there is no slot. A slot before the session's
- * own may have become free since. */
+/* As above, but makes an entry if there is none; -1: all slots are used. A slot before the
+ * session's own may have become free since. */
 static int end_of(gs_session session)
 {
     const int found = end_find(session);
@@ -118,7 +118,7 @@ static int end_of(gs_session session)
     return found;
 }
 
-/* The error of the first status that ends the session stays. */
+/* The error of the first status that ended the session is kept. */
 static cudaError_t error_stick(gs_session session, gs_status status)
 {
     const int end = end_of(session);
@@ -135,8 +135,8 @@ static cudaError_t error_stick(gs_session session, gs_status status)
     return error_sticky(session);
 }
 
-/* Whether the session has ended because of a record that the server or the driver refused. Its
- * calls return the refusal's own status, which may be any. */
+/* Whether the session has ended because the server or the driver refused a record. Its calls return
+ * the status of the refusal, which may be any. */
 static bool is_refused(gs_session session)
 {
     gs_fault fault = GS_FAULT_INIT;

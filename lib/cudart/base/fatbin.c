@@ -7,7 +7,7 @@
 #include <string.h>
 
 #define FATBIN_MAGIC   0xba55ed50u
-#define FLAG_ARCH_ONLY 0x100000u /* sm_90a: for that one alone */
+#define FLAG_ARCH_ONLY 0x100000u /* sm_90a: only for that architecture */
 enum { KIND_PTX = 1, KIND_ELF = 2 };
 
 struct header {

@@ -42,7 +42,7 @@ int handles_close(struct handles *handles, uint64_t handle)
     int number = handles_find(handles, handle);
     uint32_t generation = (uint32_t)(handle >> 24);
 
-    /* Of two threads that end the same handle one succeeds. */
+    /* If two threads end the same handle, one succeeds. */
     if (number < 0 || !atomic_compare_exchange_strong(&handles->slot[number].generation,
                                                       &generation, generation + 1))
         return -1;

@@ -14,7 +14,8 @@
 
 #define SAID_MAX 64u
 
-/* The lines of report_once, by their hashes; of more than SAID_MAX the newest. */
+/* Hashes of the lines that report_once has written; if there are more than SAID_MAX, of the newest.
+ */
 static pthread_mutex_t said_lock = PTHREAD_MUTEX_INITIALIZER;
 static uint64_t said[SAID_MAX];
 static unsigned said_count;

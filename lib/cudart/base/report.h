@@ -2,9 +2,9 @@
 #ifndef GS_CUDART_REPORT_H
 #define GS_CUDART_REPORT_H
 
-/* Tells the program's user what keeps the program from working. */
+/* Reports a problem to the program's user. */
 void report_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
-/* The same, unless the process has written this line before. */
+/* As report_error, unless the process has written this line before. */
 void report_once(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* Writes a line with GSHARE_LOG=debug only. */
 void report_debug(const char *format, ...) __attribute__((format(printf, 1, 2)));

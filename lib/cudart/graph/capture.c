@@ -1,6 +1,6 @@
 /*
- * capture.c - what a stream captures: begins and ends captures, and adds the nodes of captured
- * work; see capture.h. What each capture is, and the lock of all: capture_list.c.
+ * capture.c - begins and ends captures, and adds the nodes of captured work; see capture.h.
+ * capture_list.c has the list of captures and their lock.
  */
 #include "cudart/graph/capture.h"
 
@@ -13,7 +13,7 @@
 
 /* ---- The streams of a capture: the lock is held ---------------------------------------------- */
 
-/* Has the stream's next node come after these nodes, too. */
+/* Makes the stream's next node also depend on these nodes. */
 static bool deps_add(struct stream *stream, const cudaGraphNode_t *nodes, size_t added)
 {
     size_t wanted = stream->captured_count + added;
@@ -93,14 +93,15 @@ cudaError_t capture_begin(struct stream *stream, enum cudaStreamCaptureMode mode
     return error;
 }
 
-/* Whether the next node of the origin would come after all of these nodes. */
+/* Whether the next node of the origin stream would depend on all of these nodes. */
 static bool nodes_joined(const struct capture *capture, const cudaGraphNode_t *nodes, size_t n)
 {
     return graph_joined(capture->graph, capture->origin->captured, capture->origin->captured_count,
                         nodes, n);
 }
 
-/* Whether the next node of the origin would come after the work of all streams of the capture. */
+/* Whether the next node of the origin stream would depend on the work of all streams of the
+ * capture. */
 static bool capture_joined(const struct capture *capture)
 {
     for (const struct stream *s = capture->streams; s != NULL; s = s->capture_next) {
@@ -196,7 +197,7 @@ cudaError_t capture_leave(struct stream *stream)
     return error;
 }
 
-/* Takes the streams of the call's device out of a capture that began on another one. */
+/* Removes the streams of the call's device from a capture that began on another device. */
 static void streams_remove(struct capture *capture)
 {
     for (struct stream **link = &capture->streams; *link != NULL;) {
@@ -273,7 +274,7 @@ cudaError_t capture_set_deps(struct stream *stream, const cudaGraphNode_t *deps,
 
 /* ---- Work ------------------------------------------------------------------------------------ */
 
-/* Whether the next node of the stream follows one kernel alone. */
+/* Whether the next node of the stream depends on exactly one node, a kernel. */
 static bool follows_kernel(const struct stream *stream)
 {
     struct op op;
@@ -282,8 +283,8 @@ static bool follows_kernel(const struct stream *stream)
            op.type == cudaGraphNodeTypeKernel;
 }
 
-/* programmatic: the op is a programmatic dependent launch. Its edge is one where it follows one
- * kernel alone; where it follows more or something else, it waits for all of that, as CUDA allows.
+/* programmatic: the op is a programmatic dependent launch. Its edge is programmatic if it depends
+ * on one kernel only; otherwise it waits for all of its dependencies to complete, as CUDA allows.
  */
 static cudaError_t capture_add(struct stream *stream, struct op *op, bool programmatic)
 {

@@ -1,6 +1,6 @@
 /*
- * capture_forbid.c - which calls a program may not make while streams capture; see capture.h. Such
- * a call makes the capture invalid.
+ * capture_forbid.c - calls that are forbidden while streams capture; see capture.h. Such a call
+ * invalidates the capture.
  */
 #include "cudart/graph/capture.h"
 #include "cudart/graph/capture_list.h"
@@ -47,8 +47,8 @@ cudaError_t capture_forbids_event(cudaEvent_t event)
     return nodes != NULL ? cudaErrorCapturedEvent : cudaSuccess;
 }
 
-/* Makes the captures of the device's streams invalid, or only those of its blocking streams, and
- * returns `error`. cudaSuccess: no such stream captures. */
+/* Invalidates the captures of the device's streams, or only of its blocking streams, and returns
+ * `error`. cudaSuccess: no such stream captures. */
 static cudaError_t captures_refuse(unsigned device, bool blocking, cudaError_t error)
 {
     cudaError_t result = cudaSuccess;
@@ -71,9 +71,9 @@ cudaError_t capture_forbids_device(void)
     return captures_refuse(device_number(), false, cudaErrorStreamCaptureUnsupported);
 }
 
-/* Whether the capture forbids the calling thread an unsafe call. A thread in global mode may make
- * none while a capture of its own, or another thread's global one, is in progress; a thread in
- * thread-local mode none while one of its own is. Captures in relaxed mode forbid nothing. */
+/* Whether the capture forbids the calling thread an unsafe call. A thread in global mode may not
+ * make one while a capture of its own, or a global one of another thread, is in progress; a thread
+ * in thread-local mode, while one of its own is. Captures in relaxed mode forbid nothing. */
 static bool capture_forbids(const struct capture *capture)
 {
     bool own = pthread_equal(capture->thread, pthread_self());

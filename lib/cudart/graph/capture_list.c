@@ -6,7 +6,7 @@
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct capture *captures;
 static uint64_t ids;
-static _Atomic unsigned count; /* of captures, for captures_none */
+static _Atomic unsigned count; /* the number of captures, for captures_none */
 
 void captures_enter(void)
 {
@@ -20,7 +20,7 @@ void captures_leave(void)
 
 bool captures_none(void)
 {
-    /* relaxed: a thread that has to see a capture was told of it by other means */
+    /* relaxed: a thread that must see a capture was synchronised with its beginning */
     return atomic_load_explicit(&count, memory_order_relaxed) == 0;
 }
 

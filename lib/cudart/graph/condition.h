@@ -1,6 +1,6 @@
 /*
  * condition.h - the conditions of conditional nodes. A condition is a word of device memory, and
- * its handle is the word's address, so that a kernel which sets it (cudaGraphSetConditional) stores
+ * its handle is the word's address, so a kernel that sets it (cudaGraphSetConditional) stores
  * there. Any thread.
  */
 #ifndef GS_CUDART_CONDITION_H
@@ -11,9 +11,9 @@
 
 struct condition;
 
-/* Makes a condition, which the caller holds. assigned: each launch begins with the value. */
+/* Makes a condition, which the caller holds. assigned: each launch starts with the value. */
 cudaError_t condition_new(unsigned value, bool assigned, struct condition **out);
-/* The condition of a handle, which the caller then holds; NULL: there is none. */
+/* The condition for a handle, which the caller then holds; NULL: there is none. */
 struct condition *condition_find(cudaGraphConditionalHandle handle);
 cudaGraphConditionalHandle condition_handle(const struct condition *condition);
 /* The device whose kernels can set it. */
@@ -21,9 +21,9 @@ unsigned condition_device(const struct condition *condition);
 void condition_hold(struct condition *condition);
 void condition_release(struct condition *condition);
 
-/* Sets the value that launches begin with, in the stream, if there is one. */
+/* Sets the value with which launches start; in the stream, if there is one. */
 cudaError_t condition_assign(const struct condition *condition, struct stream *stream);
-/* The value after the stream's work so far, which the call waits for. */
+/* The value after the stream's work so far, for which the call waits. */
 cudaError_t condition_read(const struct condition *condition, struct stream *stream,
                            unsigned *value);
 

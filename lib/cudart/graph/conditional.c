@@ -1,5 +1,5 @@
-/* conditional.c - conditional nodes: each has graphs of its own, its bodies, which run as a
- * condition (condition.h) says; see graph.h. */
+/* conditional.c - conditional nodes. Each has graphs of its own, its bodies, which run depending on
+ * a condition (condition.h); see graph.h. */
 #include <stdlib.h>
 
 #include "cudart/graph/condition.h"
@@ -7,7 +7,7 @@
 #include "cudart/graph/graph_parts.h"
 
 /* Makes the bodies of an op whose condition, type and count are set: copies of those in `from` or,
- * where that is NULL, empty graphs. */
+ * if that is NULL, empty graphs. */
 static cudaError_t bodies_make(struct op *op, struct graph *const *from)
 {
     const unsigned count = op->conditional.count;

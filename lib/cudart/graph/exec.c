@@ -17,19 +17,19 @@
 #define PATIENCE_MAX 64u
 
 struct exec {
-    pthread_mutex_t lock; /* of all but users */
+    pthread_mutex_t lock; /* guards all fields but `users` */
     struct exec_nodes nodes;
-    size_t search_from; /* the index at which exec_node begins to search */
-    int device;         /* exec_nodes_device */
+    size_t search_from; /* the index at which exec_node starts to search */
+    int device;         /* result of exec_nodes_device */
     unsigned long long flags;
-    struct recorded recorded; /* recorded.graph is the session's; NULL: there is none */
-    bool changed;             /* the nodes may be others than the session has been told */
-    unsigned wait;            /* launches to come before they are recorded anew */
-    unsigned patience;        /* the same the next time */
-    bool memory;              /* some nodes allocate or free */
-    bool conditional;         /* some nodes have conditions */
+    struct recorded recorded; /* recorded.graph is the session's graph; NULL: there is none */
+    bool changed;             /* the nodes may differ from those that the session knows */
+    unsigned wait;            /* launches until the nodes are recorded again */
+    unsigned patience;        /* how many launches to wait the next time */
+    bool memory;              /* some nodes allocate or free memory */
+    bool conditional;         /* some nodes are conditional */
     struct user_refs objects;
-    unsigned users; /* under execs_lock: the handle, and calls in progress */
+    unsigned users; /* guarded by execs_lock, as is the handle: number of calls in progress */
 };
 
 static pthread_mutex_t execs_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -98,7 +98,7 @@ static void exec_leave(struct exec *exec)
 
 /* ---- Making and ending ----------------------------------------------------------------------- */
 
-/* Instantiates the bodies of conditional nodes. Each is launched as a graph of its own. */
+/* Instantiates the bodies of conditional nodes. Each body is launched as a graph of its own. */
 static cudaError_t bodies_make(struct exec *exec)
 {
     cudaError_t error = cudaSuccess;
@@ -215,14 +215,14 @@ static cudaError_t recorded_launch(gs_graph graph, struct stream *stream)
 
 static cudaError_t exec_run(cudaGraphExec_t handle, struct stream *stream, bool whole);
 
-/* device: of op_device. */
+/* Moves the work to the device, which is from op_device. */
 static cudaError_t go_to(int device, struct stream *stream, struct stream **at)
 {
     return device == OP_ANYWHERE ? cudaSuccess : stream_go_on(stream, (unsigned)device, at);
 }
 
-/* Waits for what comes before the node, to learn the value that it has set, and gives the stream
- * the body that the value chooses. */
+/* Waits for the work before the node, which sets the condition's value, and gives the stream the
+ * body that the value selects. */
 static cudaError_t conditional_issue(const struct exec_node *node, struct stream *stream)
 {
     const bool loop = node->op.conditional.type == cudaGraphCondTypeWhile;
@@ -242,9 +242,9 @@ static cudaError_t conditional_issue(const struct exec_node *node, struct stream
     return error;
 }
 
-/* Issues the nodes one after the other, each on its device; *at: as stream_go_on has it. None is
- * issued as a programmatic dependent launch, because the node in front of it in the stream need not
- * be the one that it depends on. */
+/* Issues the nodes one by one, each on its device. *at: as for stream_go_on. None is issued as a
+ * programmatic dependent launch, because the previous node in the stream may not be the one on
+ * which it depends. */
 static cudaError_t nodes_issue(const struct exec *exec, struct stream *stream, struct stream **at)
 {
     cudaError_t error = cudaSuccess;
@@ -263,9 +263,9 @@ static cudaError_t nodes_issue(const struct exec *exec, struct stream *stream, s
     return error;
 }
 
-/* Drops the recorded graph. Recording anew waits for the server, so at least one launch goes
- * without. The number of such launches doubles each time that a recorded graph has served no
- * further launch. */
+/* Drops the recorded graph. Recording waits for the server, so at least one launch is done without
+ * a recorded graph. The number of such launches doubles each time that a recorded graph was not
+ * used for a further launch. */
 static void exec_unrecord(struct exec *exec)
 {
     recorded_free(&exec->recorded);
@@ -281,13 +281,13 @@ static bool exec_record_anew(struct exec *exec)
         return false;
     }
     recorded_make(&exec->recorded, &exec->nodes);
-    /* After a failure only a further change makes a further try worth while. */
+    /* After a failure, another attempt only makes sense after another change. */
     exec->changed = exec->recorded.graph != NULL;
     return exec->changed;
 }
 
-/* Whether the session of the call's device has a graph that is equal to the present nodes. Records
- * the graph, or tells the session the changes, where that is due. */
+/* Whether the session of the call's device has a graph that equals the current nodes. If it is due,
+ * records the graph or sends the session the changes. */
 static bool exec_is_recorded(struct exec *exec)
 {
     const bool before = exec->recorded.graph != NULL;
@@ -306,7 +306,7 @@ static bool exec_is_recorded(struct exec *exec)
     return true;
 }
 
-/* What the launch allocates and frees; the memory is there. */
+/* Accounts for the allocations and frees of the launch; the memory exists already. */
 static cudaError_t nodes_memory(const struct exec *exec)
 {
     const bool again = exec->flags & cudaGraphInstantiateFlagAutoFreeOnLaunch;
@@ -323,7 +323,7 @@ static cudaError_t nodes_memory(const struct exec *exec)
     return error;
 }
 
-/* Gives the conditions the values that a launch begins with, those within bodies too. */
+/* Sets the conditions, including those within bodies, to the values with which a launch starts. */
 static cudaError_t conditions_assign(const struct exec *exec, struct stream *stream,
                                      struct stream **at)
 {
@@ -349,7 +349,7 @@ static cudaError_t conditions_assign(const struct exec *exec, struct stream *str
     return error;
 }
 
-/* whole: the graph is launched by itself, and not as a body of another graph's node. */
+/* whole: the graph is launched by itself, not as the body of another graph's node. */
 static cudaError_t exec_run(cudaGraphExec_t handle, struct stream *stream, bool whole)
 {
     struct exec *exec = exec_use(handle);
@@ -378,8 +378,8 @@ cudaError_t exec_launch(cudaGraphExec_t handle, struct stream *stream)
 
 /* ---- Changes --------------------------------------------------------------------------------- */
 
-/* Finds the node. The search goes on where the last one has ended, since a program that changes all
- * nodes asks for one after the other. */
+/* Finds the node. The search starts where the last one ended, since a program that changes all
+ * nodes goes through them in order. */
 static struct exec_node *exec_node(struct exec *exec, cudaGraphNode_t node)
 {
     for (size_t i = 0; i < exec->nodes.count; i++) {
@@ -394,7 +394,7 @@ static struct exec_node *exec_node(struct exec *exec, cudaGraphNode_t node)
     return NULL;
 }
 
-/* Gives the node the op, on the node's device; *op becomes the former op. */
+/* Gives the node the op, on the node's device; *op becomes the node's former op. */
 static void node_take(struct exec *exec, struct exec_node *node, struct op *op)
 {
     struct op former = node->op;

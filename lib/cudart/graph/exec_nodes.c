@@ -8,10 +8,10 @@
 
 /* ---- Order: the lock is held ----------------------------------------------------------------- */
 
-/* What a walk over a graph needs: nodes after each, as one array in parts, and a queue. */
+/* The state of a walk over a graph: the successors of all nodes, in one array, and a queue. */
 struct walk {
-    size_t *waits; /* how many nodes each still waits for */
-    size_t *first; /* where its part of `after` begins; one more for the end */
+    size_t *waits; /* for each node, the number of nodes for which it still waits */
+    size_t *first; /* where each node's part of `after` begins; one more for the end */
     size_t *after;
     size_t *queue;
 };
@@ -38,8 +38,8 @@ static bool walk_make(struct walk *walk, const struct graph *graph)
         return false;
     for (size_t i = 0; i < graph->count; i++)
         graph->nodes[i]->mark = i;
-    /* The counts stand two elements further on. So filling the parts, below, moves the beginning of
-     * each to its own element. */
+    /* The counts are stored two elements further on, so that filling the parts, below, moves each
+     * beginning to its own element. */
     for (size_t i = 0; i < graph->count; i++) {
         walk->waits[i] = graph->nodes[i]->before_count;
         for (size_t j = 0; j < graph->nodes[i]->before_count; j++)
@@ -54,8 +54,8 @@ static bool walk_make(struct walk *walk, const struct graph *graph)
     return true;
 }
 
-/* Fills the queue with the nodes' numbers in order; how many there are: fewer where the edges form
- * a cycle. */
+/* Fills the queue with the nodes' numbers in topological order. Returns their number, which is
+ * smaller if the edges form a cycle. */
 static size_t walk_order(struct walk *walk, const struct graph *graph)
 {
     size_t known = 0;
@@ -79,7 +79,7 @@ static size_t walk_order(struct walk *walk, const struct graph *graph)
 
 #define NO_PARENT SIZE_MAX
 
-/* Adds an empty node with room for what it waits for. NULL: there is no memory. */
+/* Adds an empty node with room for its dependencies. NULL: no memory. */
 static struct exec_node *exec_node_add(struct exec_nodes *nodes, const struct node *from,
                                        size_t before)
 {
@@ -108,8 +108,9 @@ static void exec_node_wait(struct exec_node *node, size_t before)
     node->before[node->before_count++] = before;
 }
 
-/* Adds the end of a child graph, whose nodes begin at `first`: it waits for those that no other one
- * of them waits for, or for the node that stands for the graph if that has none. */
+/* Adds the end of a child graph, whose nodes begin at `first`. It depends on the nodes on which no
+ * other node of the child depends or, if there is none, on the node that stands for the child
+ * graph. */
 static cudaError_t child_end(struct exec_nodes *nodes, const struct node *parent, size_t first)
 {
     const size_t count = nodes->count - first;
@@ -137,8 +138,8 @@ static cudaError_t child_end(struct exec_nodes *nodes, const struct node *parent
 static cudaError_t nodes_add_graph(struct exec_nodes *nodes, const struct graph *graph,
                                    size_t parent);
 
-/* ends: where each node of the graph ends. parent: what a child graph's first nodes wait for;
- * NO_PARENT: the graph is no child. */
+/* ends: where each node of the graph ends. parent: the node on which the child graph's first nodes
+ * depend; NO_PARENT: the graph is no child. */
 static cudaError_t nodes_add(struct exec_nodes *nodes, const struct node *from, size_t *ends,
                              size_t parent)
 {
@@ -164,7 +165,7 @@ static cudaError_t nodes_add(struct exec_nodes *nodes, const struct node *from, 
                     ? op_clone_condition(&node->op, &from->op)
                     : op_clone(&node->op, &from->op);
         if (error != cudaSuccess)
-            node->op = (struct op){.type = cudaGraphNodeTypeEmpty}; /* it has nothing of its own */
+            node->op = (struct op){.type = cudaGraphNodeTypeEmpty}; /* it has no op of its own */
     }
     ends[from->mark] = nodes->count - 1;
     return error;

@@ -6,24 +6,24 @@
 
 #define NONE SIZE_MAX
 
-/* Nodes that are paired one with another, from an index on in each list. */
+/* One of the two lists of nodes that are paired, from an index on. */
 struct side {
     const struct exec_node *at;
     size_t first, count;
-    /* Nodes for which no node waits, by their index in the order of making; or NONE. */
+    /* The nodes on which no node depends, by their index in the order of creation; or NONE. */
     size_t *exits;
 };
 
 struct pairing {
     struct side own, other;
     size_t *own_of, *other_of;
-    size_t *queue; /* of the other's nodes that are paired and not compared yet */
+    size_t *queue; /* nodes of the other side that are paired and not compared yet */
     size_t queued;
     cudaGraphExecUpdateResultInfo *info;
 };
 
-/* Returns for how many nodes of the side the node waits. A child graph's first nodes wait for the
- * node that stands for the child graph, which is no node of the side. */
+/* The number of nodes of the side on which the node depends. A child graph's first nodes depend on
+ * the node that stands for the child graph, which is not in the side. */
 static size_t before_count(const struct side *side, const struct exec_node *node)
 {
     return node->before_count > 0 && node->before[0] < side->first ? 0 : node->before_count;
@@ -60,7 +60,7 @@ static cudaError_t differ(struct pairing *p, enum cudaGraphExecUpdateResult resu
     return cudaErrorGraphExecUpdateFailure;
 }
 
-/* Whether the two may be a pair; they are one from now on. */
+/* Whether the two nodes can be a pair; if so, pairs them. */
 static bool pair(struct pairing *p, size_t own, size_t other)
 {
     if (p->own_of[other] != NONE || p->other_of[own] != NONE)
@@ -111,8 +111,8 @@ static cudaError_t pair_compare(struct pairing *p, size_t other)
     return cudaSuccess;
 }
 
-/* Pairs all nodes of the other side: for each of them either no node waits, or a node that is
- * paired does. */
+/* Pairs all nodes of the other side: on each of them either no node depends, or a node that is
+ * paired already. */
 static cudaError_t pairs_find(struct pairing *p)
 {
     cudaError_t error = exits_pair(p);

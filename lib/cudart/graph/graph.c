@@ -9,7 +9,7 @@
 #include "cudart/graph/condition.h"
 #include "cudart/graph/graph_parts.h"
 
-#define NODES_MAX 524288u /* of all graphs */
+#define NODES_MAX 524288u /* in all graphs together */
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
@@ -45,7 +45,7 @@ struct node *node_find(cudaGraphNode_t handle)
     return number >= 0 ? nodes[number] : NULL;
 }
 
-/* Room for one more in an array. */
+/* Makes room for one more element in an array. */
 static bool room_for_one(void *array, size_t size, size_t count, size_t *room)
 {
     void **memory = array;
@@ -78,7 +78,7 @@ struct graph *graph_make(void)
     return graph;
 }
 
-/* Takes the op over where it succeeds. NULL: no memory, or too many nodes. */
+/* Takes ownership of the op on success. NULL: no memory, or too many nodes. */
 static struct node *node_make(struct graph *graph, const struct op *op)
 {
     struct node *node = calloc(1, sizeof(*node));
@@ -116,13 +116,13 @@ bool edge_is_ordinary(const cudaGraphEdgeData *data)
     return memcmp(data, &ordinary, sizeof(ordinary)) == 0;
 }
 
-/* Number i of an edge's data, which may be NULL: ordinary ones. */
+/* Element i of an array of edge data, which may be NULL: ordinary edges. */
 static const cudaGraphEdgeData *data_at(const cudaGraphEdgeData *data, size_t i)
 {
     return data != NULL ? &data[i] : &ordinary;
 }
 
-/* Whether there can be such an edge: only one between kernels is not ordinary. */
+/* Whether such an edge can exist: only edges between kernels may be other than ordinary. */
 static bool edge_fits(const struct op *from, const struct op *to, const cudaGraphEdgeData *data)
 {
     static const unsigned char none[sizeof(data->reserved)];

@@ -1,18 +1,18 @@
-/* graph_list.c - questions about a graph's nodes and edges: lists for the program, and what comes
- * before what, for the end of a capture. */
+/* graph_list.c - queries of a graph's nodes and edges: lists for the program, and ancestors, for
+ * the end of a capture. */
 #include <stdlib.h>
 
 #include "cudart/graph/graph_parts.h"
 
-/* Arrays that the caller gave room for. */
+/* Arrays that the caller provides. */
 struct list {
     cudaGraphNode_t *nodes;
-    cudaGraphEdgeData *data; /* NULL: of no edges, or not wanted */
+    cudaGraphEdgeData *data; /* NULL: not wanted, or the list has no edges */
     size_t room, count;
-    bool lossy; /* what is given leaves the data of an edge out */
+    bool lossy; /* the data of some edge was not returned */
 };
 
-/* edge NULL: none led to the node. */
+/* edge NULL: the node was reached by no edge. */
 static void list_add(struct list *list, const struct node *node, const struct edge *edge)
 {
     if (list->nodes != NULL && list->count < list->room) {
@@ -29,7 +29,7 @@ static void list_give(struct list *list, size_t *count)
 {
     size_t given = list->nodes != NULL && list->count > list->room ? list->room : list->count;
 
-    /* The rest of an array that is too long becomes NULL. */
+    /* Unused elements of the array become NULL. */
     for (size_t i = given; list->nodes != NULL && i < list->room; i++)
         list->nodes[i] = NULL;
     *count = given;
@@ -120,7 +120,7 @@ cudaError_t node_neighbours(cudaGraphNode_t handle, bool dependents, cudaGraphNo
 
 /* ---- Ancestors, for the end of a capture ----------------------------------------------------- */
 
-enum { NOT_REACHED = 0, REACHED = 1 }; /* a node's mark */
+enum { NOT_REACHED = 0, REACHED = 1 }; /* values of a node's mark */
 
 static void reach(struct node **stack, size_t *depth, struct node *node)
 {
@@ -130,8 +130,8 @@ static void reach(struct node **stack, size_t *depth, struct node *node)
     stack[(*depth)++] = node;
 }
 
-/* Marks the ends and all that comes before them. stack: has room for each node of the graph; a node
- * is there once at most. */
+/* Marks the ends and all of their ancestors. stack has room for each node of the graph; a node is
+ * pushed at most once. */
 static void ancestors_mark(struct node **stack, const cudaGraphNode_t *ends, size_t end_count)
 {
     size_t depth = 0;

@@ -10,7 +10,7 @@
 
 struct graph_memory {
     struct graph_memory *next;
-    void *ptr; /* NULL: it has gone with its session */
+    void *ptr; /* NULL: the memory is gone with its session */
     size_t size;
     unsigned device; /* its number */
     unsigned holders;
@@ -19,8 +19,9 @@ struct graph_memory {
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct graph_memory *memories;
-static _Atomic unsigned count; /* of memories: no free needs the lock while there are none */
-static struct graph_memory_figures figures[DEVICES_MAX]; /* by the device's number */
+static _Atomic unsigned
+    count; /* number of memories, so that a free takes no lock while there are none */
+static struct graph_memory_figures figures[DEVICES_MAX]; /* by device number */
 
 /* ---- Parts: the lock is held ----------------------------------------------------------------- */
 
@@ -53,7 +54,8 @@ static void memory_use(struct graph_memory *memory, bool used)
     high_note(own);
 }
 
-/* Takes it out of the list if nobody needs it, and returns what is to be freed without the lock. */
+/* Removes the memory from the list if nobody holds it, and returns what the caller must free
+ * without the lock. */
 static void *memory_end(struct graph_memory *memory)
 {
     struct graph_memory **link = &memories;

@@ -1,10 +1,9 @@
 /*
- * graph_memory.h - memory of graphs: what their allocation nodes allocate and their free nodes
- * free.
+ * graph_memory.h - memory that graphs allocate and free by allocation nodes and free nodes.
  *
- * The address of such memory is known when the node is made, so the memory exists from then on,
- * until no node names it any more and the program has freed it. Allocating and freeing change only
- * whether the memory is in use.
+ * The address is known when the allocation node is made. So the memory exists from then on, until
+ * no node refers to it and the program has freed it. Allocating and freeing only change whether the
+ * memory is in use.
  */
 #ifndef GS_CUDART_GRAPH_MEMORY_H
 #define GS_CUDART_GRAPH_MEMORY_H
@@ -13,12 +12,12 @@
 
 struct graph_memory;
 
-/* Allocates memory, which the caller holds. */
+/* Allocates memory, with a hold for the caller. */
 cudaError_t graph_memory_new(size_t size, struct graph_memory **out);
-/* The memory that begins at ptr, which the caller then holds; NULL: no graph has such memory. */
+/* The memory that begins at ptr, with a hold for the caller; NULL: no graph has such memory. */
 struct graph_memory *graph_memory_find(const void *ptr);
 void graph_memory_hold(struct graph_memory *memory);
-/* Gives a hold up. The last one frees memory that is not in use, which waits for the session's
+/* Releases a hold. The last release frees memory that is not in use, which waits for the session's
  * work. */
 void graph_memory_release(struct graph_memory *memory);
 void *graph_memory_at(const struct graph_memory *memory);
@@ -26,17 +25,17 @@ size_t graph_memory_size(const struct graph_memory *memory);
 /* The number of its device. */
 unsigned graph_memory_device(const struct graph_memory *memory);
 
-/* Notes that a launch allocates the memory. again: also if the memory is in use already. */
+/* Records that a launch allocates the memory. again: it may be in use already. */
 cudaError_t graph_memory_alloc(struct graph_memory *memory, bool again);
 cudaError_t graph_memory_free(struct graph_memory *memory);
-/* Frees the memory at ptr for cudaFree and cudaFreeAsync. False: it is no graph's. */
+/* Frees the memory at ptr, for cudaFree and cudaFreeAsync. False: it is not a graph's memory. */
 bool graph_memory_free_at(const void *ptr, cudaError_t *error);
 
-/* The figures of cudaDeviceGetGraphMemAttribute. */
+/* The figures for cudaDeviceGetGraphMemAttribute. */
 struct graph_memory_figures {
     uint64_t used, used_high, reserved, reserved_high;
 };
-/* clear_...: that highest value begins anew. */
+/* clear_...: resets that high-water mark. */
 struct graph_memory_figures graph_memory_figures(bool clear_used, bool clear_reserved);
 
 /* Forgets all of it, because the session is gone. */

@@ -1,4 +1,5 @@
-/* graph_parts.h - what the files of this folder know of a graph. The graphs' lock guards it all. */
+/* graph_parts.h - the parts of a graph that the files of this folder share. The graphs' lock guards
+ * all of it. */
 #ifndef GS_CUDART_GRAPH_PARTS_H
 #define GS_CUDART_GRAPH_PARTS_H
 
@@ -7,7 +8,7 @@
 
 #define GRAPHS_MAX 65536u
 
-/* To a node from one that it waits for. */
+/* An edge, stored in its target. */
 struct edge {
     struct node *from;
     cudaGraphEdgeData data;
@@ -16,24 +17,24 @@ struct edge {
 struct node {
     struct graph *graph;
     cudaGraphNode_t handle;
-    cudaGraphNode_t original; /* of a clone's: the node that it was made from */
+    cudaGraphNode_t original; /* in a clone: the node from which it was made */
     struct op op;
-    struct edge *before; /* one for each node that it waits for */
+    struct edge *before; /* one for each node on which it depends */
     size_t before_count, before_room;
-    size_t mark; /* a walk's own */
+    size_t mark; /* used by a walk */
 };
 
 struct graph {
     cudaGraph_t handle;
-    struct node **nodes; /* in the order in which they were added */
+    struct node **nodes; /* in the order of creation */
     size_t count, room;
     struct user_refs objects;
-    struct condition **conditions; /* made for it, and held by it */
+    struct condition **conditions; /* made for the graph, which holds them */
     size_t condition_count, condition_room;
-    bool within_node; /* it is a child graph's node's, which ends it */
+    bool within_node; /* the graph belongs to the node of a child graph */
 };
 
-/* Take and give the lock of all graphs. */
+/* Lock and unlock all graphs. */
 void graphs_enter(void);
 void graphs_leave(void);
 
@@ -43,14 +44,14 @@ struct node *node_find(cudaGraphNode_t handle);
 
 /* Makes an empty graph. NULL: no memory, or too many graphs. */
 struct graph *graph_make(void);
-/* As graph_add, but the op stays the caller's on failure. */
+/* As graph_add, but on failure the op still belongs to the caller. */
 cudaError_t graph_add_locked(struct graph *graph, const cudaGraphNode_t *deps,
                              const cudaGraphEdgeData *data, size_t count, const struct op *op,
                              cudaGraphNode_t *out);
 
-/* Whether the edge waits for the whole of what it comes from: its data are all zeros. */
+/* Whether the edge waits for its source to complete: its data are all zeros. */
 bool edge_is_ordinary(const cudaGraphEdgeData *data);
-/* Whether the node waits for that one; *index: where in node->before. */
+/* Whether the node depends on `before`; *index: its index in node->before. */
 bool node_has_before(const struct node *node, const struct node *before, size_t *index);
 
 #endif

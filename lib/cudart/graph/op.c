@@ -149,7 +149,7 @@ bool op_has_memory(const struct op *op)
     return op->type == cudaGraphNodeTypeMemAlloc || op->type == cudaGraphNodeTypeMemFree;
 }
 
-/* The bytes of the copy that kernel_args_copy has made, and where the values begin in it. */
+/* The size of the copy that kernel_args_copy has made, and the offset of the values in it. */
 static size_t args_bytes(const struct kernel *kernel, size_t *values)
 {
     *values = (kernel_signature(kernel)->param_count * sizeof(void *) + 15) / 16 * 16;
@@ -249,7 +249,7 @@ static bool launch_same(const struct op *a, const struct op *b)
                                             (char *)b->launch.args + values, bytes - values) == 0;
 }
 
-/* Of pinned memory another block may have come to the same address. */
+/* Another block of pinned memory may be at the same address by now. */
 static bool copy_same(const struct cudaMemcpy3DParms *a, const struct cudaMemcpy3DParms *b)
 {
     return memcmp(a, b, sizeof(*a)) == 0 && copy_is_device(a->srcPtr.ptr) &&
@@ -296,7 +296,7 @@ static cudaError_t launch_issue(const struct op *op, struct stream *stream, bool
 
     if (op->launch.product != NULL)
         return stream_error(stream, product_issue(stream, op->launch.product));
-    /* The image may have been unregistered since. */
+    /* The image may have been unregistered meanwhile. */
     if (kernel_find(op->launch.kernel) != op->launch.kernel)
         return cudaErrorInvalidDeviceFunction;
     config.grid = (gs_dim3){op->launch.grid.x, op->launch.grid.y, op->launch.grid.z};
@@ -348,12 +348,13 @@ cudaError_t op_issue(const struct op *op, struct stream *stream, bool programmat
         return event_record_issue(op, stream);
     case cudaGraphNodeTypeWaitEvent:
         return event_let_wait(op->event, stream);
-    default: /* empty, memory, what exec.c does, and a child graph, whose nodes follow it */
+    default: /* Empty nodes, memory and what exec.c does itself; and a child graph, whose nodes
+                follow it. */
         return cudaSuccess;
     }
 }
 
-/* Whether a copy's side is memory of the device, or pinned. */
+/* Whether a side of a copy is device memory or pinned memory. */
 static bool direct(const void *ptr)
 {
     struct memory_range range;

@@ -1,6 +1,6 @@
 /*
- * op.h - what one node of a graph does, with its parameters, and how it is given to a stream. A
- * kernel's arguments are the op's own copy.
+ * op.h - the operation of one graph node, with its parameters, and how it is submitted to a stream.
+ * The op has its own copy of a kernel's arguments.
  */
 #ifndef GS_CUDART_OP_H
 #define GS_CUDART_OP_H
@@ -16,8 +16,8 @@ struct kernel;
 
 struct op {
     enum cudaGraphNodeType type;
-    /* The device that does a kernel, a copy or a memset: the thread's when the op was made, or that
-     * of the stream which captured it. */
+    /* The device for a kernel, copy or memset: the thread's device when the op was made, or the
+     * device of the stream that captured it. */
     unsigned device;
     union {
         struct {
@@ -25,21 +25,21 @@ struct op {
             dim3 grid, block;
             unsigned shared;
             struct launch_attributes attributes;
-            void **args;             /* one block of memory: the pointers, then the values */
-            gs_gemm_params *product; /* the op's own, in place of all above; NULL: a kernel */
+            void **args;             /* one block of memory: first the pointers, then the values */
+            gs_gemm_params *product; /* owned; replaces the fields above; NULL: a kernel */
         } launch;
         struct cudaMemcpy3DParms copy;
         struct cudaMemsetParams set;
         struct cudaHostNodeParams host;
-        struct graph *child; /* the op's own */
+        struct graph *child; /* owned by the op */
         cudaEvent_t event;
         struct graph_memory *memory; /* held by the op */
         struct {
             struct condition *condition; /* held by the op */
             enum cudaGraphConditionalNodeType type;
             unsigned count;
-            cudaGraph_t *handles;  /* of the bodies, as the program is given them */
-            struct graph **bodies; /* the op's own; NULL: those of the op that it was made from */
+            cudaGraph_t *handles;  /* the bodies' handles, as returned to the program */
+            struct graph **bodies; /* owned; NULL: the op that was copied owns them */
         } conditional;
     };
 };
@@ -48,9 +48,9 @@ struct op {
 
 cudaError_t op_launch(struct op *op, struct kernel *kernel, dim3 grid, dim3 block, unsigned shared,
                       void **args);
-/* The same by a node's parameters, which are checked as the runtime checks them. */
+/* As above, from a node's parameters, which are checked as the runtime checks them. */
 cudaError_t op_kernel_params(struct op *op, const struct cudaKernelNodeParams *params);
-/* params: those that gs_gemm_prepare has accepted. */
+/* params: accepted by gs_gemm_prepare. */
 cudaError_t op_product(struct op *op, const gs_gemm_params *params);
 cudaError_t op_copy3d(struct op *op, const struct cudaMemcpy3DParms *params);
 /* Copies one row, or several rows of a pitch. */
@@ -63,25 +63,25 @@ cudaError_t op_event(struct op *op, enum cudaGraphNodeType type, cudaEvent_t eve
 cudaError_t op_alloc(struct op *op, size_t size, void **out);
 cudaError_t op_free_memory(struct op *op, const void *ptr);
 cudaError_t op_clone(struct op *op, const struct op *from);
-/* Makes a conditional op that names the bodies of another op by their handles, and does not own
+/* Makes a conditional op that refers to the bodies of another op by their handles, and does not own
  * them. */
 cudaError_t op_clone_condition(struct op *op, const struct op *from);
 void op_free(struct op *op);
-/* Whether it is an allocation or a free. */
+/* Whether the op is an allocation or a free. */
 bool op_has_memory(const struct op *op);
-/* Whether both do the same; true only where that is certain. */
+/* Whether both ops certainly do the same. */
 bool op_same(const struct op *a, const struct op *b);
 
 /* ---- Use ------------------------------------------------------------------------------------- */
 
-/* The only device that can do the op; OP_ANYWHERE: any device can. */
+/* The only device on which the op can run; OP_ANYWHERE: it can run on any device. */
 #define OP_ANYWHERE (-1)
 int op_device(const struct op *op);
-/* Gives the op to the stream, which does not capture and is of the op's device. The op is not an
- * allocation or a free, which exec.c does for a launch as a whole, nor a condition. programmatic:
- * for a kernel, as in gs_launch_config. */
+/* Submits the op to the stream, which does not capture and belongs to the op's device. The op is
+ * not conditional, and not an allocation or a free, which exec.c does for the launch as a whole.
+ * programmatic: for a kernel, as in gs_launch_config. */
 cudaError_t op_issue(const struct op *op, struct stream *stream, bool programmatic);
-/* Whether a graph of the session can hold the op: see gs_graph_begin. */
+/* Whether a graph of the session can hold the op; see gs_graph_begin. */
 bool op_recordable(const struct op *op);
 
 #endif

@@ -1,26 +1,27 @@
 /*
  * recorded.c - see recorded.h.
  *
- * What a node waits for is told by the steps that its dependencies have become. An empty node, a
- * child graph, an allocation has become none: what waits for it waits for what it waits for.
+ * A node's dependencies are passed to the session as the steps that resulted from them. An empty
+ * node, a child graph or an allocation results in no step: its dependents depend on its
+ * dependencies instead.
  */
 #include "cudart/graph/recorded.h"
 
 #include <pthread.h>
 #include <stdlib.h>
 
-#define EDGES_MAX 8192u /* the most edges that a recording names; gs_graph_after allows more */
+#define EDGES_MAX 8192u /* the most edges of a recording; gs_graph_after allows more */
 
 struct recording {
     struct exec_nodes *nodes;
     struct stream stream;
-    /* By node: the nodes whose ends are its own end, as a part of `lists`. */
+    /* For each node, a part of `lists`: the nodes whose ends are its own end. */
     struct {
         size_t *at;
         size_t count;
     } * ends;
     size_t *lists, used;
-    size_t *named; /* by node: 1 + the last node that names it */
+    size_t *named; /* for each node, 1 + the last node that refers to it */
     size_t edges;
 };
 
@@ -50,7 +51,8 @@ static bool recording_init(struct recording *recording)
     return recording->ends != NULL && recording->lists != NULL && recording->named != NULL;
 }
 
-/* Makes the end of node i what the node waits for, each once. False: there are too many edges. */
+/* Sets the end of node i to its dependencies, without duplicates. False: there are too many edges.
+ */
 static bool before_find(struct recording *recording, size_t i)
 {
     const struct exec_node *node = &recording->nodes->at[i];
@@ -78,7 +80,8 @@ static unsigned last_step(const struct recording *recording, size_t node)
     return recording->nodes->at[node].first_step + recording->nodes->at[node].steps - 1;
 }
 
-/* Says what the next step, which is node i's first, waits for, where it is not the step before. */
+/* Tells the session the dependencies of the next step, which is node i's first, unless it depends
+ * just on the step before. */
 static bool before_tell(struct recording *recording, size_t i)
 {
     const size_t *list = recording->ends[i].at, count = recording->ends[i].count;
@@ -100,14 +103,14 @@ static bool before_tell(struct recording *recording, size_t i)
 
 /* ---- Recording ------------------------------------------------------------------------------- */
 
-/* Where nodes are recorded one after the other, a launch may begin before the one before it only if
- * that is the node which it waits for. */
+/* If nodes are recorded one after the other, a launch may start early only if the previous node is
+ * the one on which it depends. */
 static bool begins_early(const struct exec_node *node, size_t i, bool branches)
 {
     return node->programmatic && (branches || node->before[0] + 1 == i);
 }
 
-/* Gives the node to the stream that records. */
+/* Gives the node to the recording stream. */
 static bool node_record(struct recording *recording, size_t i, bool branches)
 {
     struct exec_node *node = &recording->nodes->at[i];
@@ -123,10 +126,10 @@ static bool node_record(struct recording *recording, size_t i, bool branches)
     return true;
 }
 
-/* Records a node of a graph with branches. gs_graph_after names what the next recorded step waits
- * for, so it comes before the node's steps. A node that should have made steps and has made none,
- * such as a memset of no bytes, fails: the next node's step would wait for what this node waits
- * for. */
+/* Records a node of a graph with branches. gs_graph_after sets the dependencies of the next
+ * recorded step, so it comes before the node's steps. A node that should have resulted in steps and
+ * did not, such as a memset of no bytes, is a failure: the next node's step would get this node's
+ * dependencies. */
 static bool branch_record(struct recording *recording, size_t i)
 {
     if (!before_find(recording, i) || !node_record(recording, i, true))
@@ -142,7 +145,7 @@ static bool branch_record(struct recording *recording, size_t i)
     return true;
 }
 
-/* Records the nodes with their branches, or one after the other. NULL: there is no graph. */
+/* Records the nodes with their branches, or one after the other. NULL: failed. */
 static gs_graph nodes_record(struct recording *recording, bool branches)
 {
     gs_stream stream = recording->stream.handle;
@@ -160,7 +163,7 @@ static gs_graph nodes_record(struct recording *recording, bool branches)
     return NULL;
 }
 
-/* A session's graph is of its device alone. */
+/* Whether one session's graph can hold the nodes: all are on its device. */
 static bool nodes_recordable(const struct exec_nodes *nodes)
 {
     for (size_t i = 0; i < nodes->count; i++) {
@@ -173,7 +176,7 @@ static bool nodes_recordable(const struct exec_nodes *nodes)
     return nodes->count > 0;
 }
 
-/* The session has been told all that the nodes do, and to leave nothing out. */
+/* Marks all nodes as known to the session, and none as skipped. */
 static bool storage_make(struct recorded *recorded, struct exec_nodes *nodes)
 {
     size_t steps = 0;
@@ -186,7 +189,7 @@ static bool storage_make(struct recorded *recorded, struct exec_nodes *nodes)
     return recorded->numbers != NULL;
 }
 
-/* A session's graph is recorded on a stream that nobody else uses. */
+/* Uses a stream for recording that nothing else uses. */
 void recorded_make(struct recorded *recorded, struct exec_nodes *nodes)
 {
     static struct ring own = {.lock = PTHREAD_MUTEX_INITIALIZER}; /* never shared */
@@ -217,13 +220,13 @@ void recorded_free(struct recorded *recorded)
 
 /* ---- Telling --------------------------------------------------------------------------------- */
 
-/* The streams that record what has changed, by the device's number: they stay, since making one
- * waits for the server. */
+/* The streams that record changes, by device number. They are kept, since making one waits for the
+ * server. */
 static struct ring tell_ring = {.lock = PTHREAD_MUTEX_INITIALIZER}; /* never shared */
 static struct stream tell_streams[DEVICES_MAX];
 static pthread_mutex_t tell_lock = PTHREAD_MUTEX_INITIALIZER;
 
-/* The one of the call's device; NULL: there is none. tell_lock is held, as below. */
+/* The stream of the call's device; NULL: there is none. tell_lock is held here and below. */
 static struct stream *tell_stream(void)
 {
     struct stream *stream = &tell_streams[device_number()];
@@ -245,8 +248,8 @@ static unsigned numbers_add(const struct recorded *recorded, const struct exec_n
     return count;
 }
 
-/* Whether the session is to be told the node's op now. The op of a disabled node is told when the
- * node is enabled. */
+/* Whether the session should get the node's op now. The op of a disabled node is sent when the node
+ * is enabled. */
 static bool to_tell(const struct exec_node *node)
 {
     return node->changed && !node->disabled && makes_steps(&node->op);

@@ -7,7 +7,7 @@
 #include "cudart/state/peer.h"
 #include "cudart/state/shared_event.h"
 
-/* Before work in the stream that a capture might forbid. */
+/* Called before work in the stream that a capture might forbid. */
 static cudaError_t submit_prepare(struct stream *stream, bool wait)
 {
     cudaError_t error = capture_forbids_legacy(stream);
@@ -55,7 +55,7 @@ cudaError_t submit_copy3d(struct stream *stream, const struct cudaMemcpy3DParms 
     return error == cudaSuccess ? capture_op(stream, &op) : error;
 }
 
-/* A side as cudaMemcpy3D has it: x counts texels of an array. */
+/* Converts a side to the form of cudaMemcpy3D: x counts texels of an array. */
 static cudaError_t side_give(const struct array_side *side, size_t width, cudaArray_t *array,
                              struct cudaPitchedPtr *memory, struct cudaPos *at, size_t *texel)
 {

@@ -77,7 +77,7 @@ size_t array_texel(const gs_array_desc *desc)
     return (size_t)channel_bits(desc->format) / 8 * desc->channels;
 }
 
-/* A handle is a value that libgshare looks up; nothing is written through it. */
+/* A handle is a number that libgshare looks up; nothing is written through it. */
 static gs_array handle_of(cudaArray_const_t array)
 {
     return (gs_array)(uintptr_t)array;
@@ -94,8 +94,8 @@ cudaError_t array_describe(cudaArray_const_t array, gs_array_desc *desc)
 
 /* ---- Copies ---------------------------------------------------------------------------------- */
 
-/* Whether the memory of the side is the device's. An array is; with cudaMemcpyDefault the address
- * tells. */
+/* Whether this side is device memory: an array always is; for cudaMemcpyDefault the address
+ * decides. */
 static cudaError_t side_on_device(const struct array_side *side, bool by_kind, bool device_by_kind,
                                   bool *on_device)
 {
@@ -110,7 +110,7 @@ static cudaError_t side_on_device(const struct array_side *side, bool by_kind, b
     return cudaSuccess;
 }
 
-/* Whether rows of device memory lie within one allocation, as copy_rows has it. */
+/* Whether rows of device memory lie within one allocation, as copy_rows checks it. */
 static bool rows_allowed(const struct array_side *side, const struct cudaExtent *extent)
 {
     size_t first, rows, size;
@@ -149,7 +149,7 @@ static bool side_fits(const struct array_side *side, bool on_device,
     return side->array != NULL || !on_device || rows_allowed(side, extent);
 }
 
-/* The pitch counts from row to row: a copy of a single row may have 0. */
+/* The pitch must hold a row; it does not matter for a single row, and may be 0. */
 static bool pitch_fits(const struct array_side *side, const struct cudaExtent *extent)
 {
     return side->array != NULL || side->pitch >= extent->width ||
@@ -200,7 +200,8 @@ cudaError_t array_copy(struct stream *stream, const struct array_side *dst,
     return stream_error(stream, status);
 }
 
-/* One side of a copy with an array. CUDA counts x in texels of an array and in bytes of memory. */
+/* Fills one side of a copy with an array. CUDA counts x in texels for an array, in bytes for
+ * memory. */
 static cudaError_t side_take(cudaArray_t array, const struct cudaPitchedPtr *memory,
                              const struct cudaPos *at, struct array_side *side, size_t *texel)
 {
@@ -208,7 +209,7 @@ static cudaError_t side_take(cudaArray_t array, const struct cudaPitchedPtr *mem
     cudaError_t error;
 
     if ((array != NULL) == (memory->ptr != NULL))
-        return cudaErrorInvalidValue; /* both, or neither */
+        return cudaErrorInvalidValue; /* exactly one of the two must be given */
     *side = (struct array_side){.array = array,
                                 .memory = memory->ptr,
                                 .at = *at,
@@ -225,7 +226,7 @@ static cudaError_t side_take(cudaArray_t array, const struct cudaPitchedPtr *mem
     return __builtin_mul_overflow(at->x, *texel, &side->at.x) ? cudaErrorInvalidValue : cudaSuccess;
 }
 
-/* The extent's width is in texels where an array takes part. */
+/* The extent's width is in texels if an array takes part. */
 cudaError_t array_copy_box(struct stream *stream, const struct cudaMemcpy3DParms *p, bool wait)
 {
     struct cudaExtent extent = p->extent;

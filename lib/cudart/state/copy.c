@@ -21,15 +21,16 @@ bool copy_host_cannot_reach(const void *ptr)
            !(memory_map_find(ptr, &range) && range.kind == MEMORY_PINNED);
 }
 
-/* Resolves cudaMemcpyDefault by the addresses, and holds the host's side of the other kinds against
- * them. The device's side is libgshare's to check. */
+/* Resolves cudaMemcpyDefault by the addresses. For other kinds, checks that the host's side is host
+ * memory; libgshare checks the device's side. */
 static cudaError_t kind_resolve(const void *dst, const void *src, enum cudaMemcpyKind *kind)
 {
     bool to_device, from_device;
 
     if ((unsigned)*kind > cudaMemcpyDefault)
         return cudaErrorInvalidMemcpyDirection;
-    /* Memory that both reach counts as the device's: libgshare must not touch the host's pages. */
+    /* Memory that host and device both reach counts as device memory: libgshare must not touch the
+     * host's pages. */
     if (*kind == cudaMemcpyDefault) {
         to_device = copy_is_device(dst) || managed_has(dst);
         from_device = copy_is_device(src) || managed_has(src);
@@ -48,8 +49,8 @@ static cudaError_t kind_resolve(const void *dst, const void *src, enum cudaMemcp
     return cudaSuccess;
 }
 
-/* Whether rows of device memory lie within one allocation, where libgshare cannot tell: blocks of
- * an arena are one allocation to it. */
+/* Whether rows of device memory lie within one allocation. libgshare cannot tell: to it, all blocks
+ * of an arena are one allocation. */
 static bool rows_allowed(const void *ptr, size_t pitch, size_t width, size_t height)
 {
     size_t size;
@@ -77,7 +78,8 @@ static gs_status copy_row(struct stream *stream, void *dst, const void *src, siz
     }
 }
 
-/* The rows as one copy of the session's; a stream that records a graph takes plain copies only. */
+/* Gives the rows to the session as one copy; a stream that records a graph only takes plain copies.
+ */
 static gs_status copy_rows_give(struct stream *stream, void *dst, size_t dst_pitch, const void *src,
                                 size_t src_pitch, size_t width, size_t height,
                                 enum cudaMemcpyKind kind)
@@ -133,7 +135,7 @@ cudaError_t copy_rows(struct stream *stream, void *dst, size_t dst_pitch, const 
     if (status != GS_OK)
         return device_error(status);
     status = stream_enter(stream);
-    /* The host's own copy is in the stream's order too. */
+    /* A copy by the host itself must keep the stream's order, too. */
     if (status == GS_OK && kind == cudaMemcpyHostToHost)
         status = stream_wait(stream);
     if (status == GS_OK)
@@ -162,7 +164,7 @@ static gs_status set_row(struct stream *stream, gs_devptr dst, const struct patt
     }
 }
 
-/* The first row, whose copies double it: 13 records for 4,096 rows. */
+/* Sets the first row, then copies it in doubling steps: 13 records for 4,096 rows. */
 static gs_status set_rows_give(struct stream *stream, char *dst, size_t pitch,
                                const struct pattern *pattern, size_t width, size_t height)
 {

@@ -30,12 +30,15 @@ static _Atomic unsigned first;
 const _Atomic unsigned *const device_first = &first;
 
 static pthread_mutex_t attach_lock = PTHREAD_MUTEX_INITIALIZER;
-static _Atomic unsigned count;   /* the server's devices; 0: none is attached */
-static unsigned first_of_server; /* its number of the process's first device; under attach_lock */
-static bool tells_at_exit;       /* the strays of sessions; likewise */
+static _Atomic unsigned count;   /* devices of the server; 0: none is attached */
+static unsigned first_of_server; /* the server's number for the process's first device; guarded by
+                                    attach_lock */
+static bool
+    tells_at_exit; /* whether strays of sessions are reported at exit; guarded by attach_lock */
 static pthread_once_t fork_once = PTHREAD_ONCE_INIT;
 
-/* Says what a session with GS_FENCE_REPORT has recorded, for which CUDA has no call. */
+/* Reports the strays that a session with GS_FENCE_REPORT has recorded; CUDA has no call for them.
+ */
 static void strays_tell(const struct device *device)
 {
     gs_session session = atomic_load(&device->session);
@@ -57,8 +60,8 @@ static void at_exit(void)
 
 /* ---- Attaching: attach_lock is held ---------------------------------------------------------- */
 
-/* Numbers the devices from the first session on. What the program has set of the first device
- * before it had that number counts for it. */
+/* Numbers the devices once the first session is attached. Settings that the program made for the
+ * first device before it had its number move to that number. */
 static void devices_number(const gs_session_desc *desc)
 {
     const unsigned there = desc->device_count < DEVICES_MAX ? desc->device_count : DEVICES_MAX;
@@ -74,7 +77,7 @@ static void devices_number(const gs_session_desc *desc)
     atomic_store(&count, there);
 }
 
-/* Whether the window has an address of another device's: then no address would tell its device. */
+/* Whether the window overlaps another device's: then an address would not identify its device. */
 static bool overlaps(const gs_session_desc *desc)
 {
     bool any = false;
@@ -86,8 +89,8 @@ static bool overlaps(const gs_session_desc *desc)
     return any;
 }
 
-/* A child has no device, as with NVIDIA's runtime: what the library knows of its parent's is not
- * the child's, and a lock may be one that a thread of the parent holds. */
+/* A forked child has no device, as with NVIDIA's runtime: what the library knows belongs to the
+ * parent, and another thread of the parent may hold a lock. */
 static void fork_child(void)
 {
     if (atomic_load(&count) == 0)
@@ -107,7 +110,8 @@ static bool is_forked(void)
 
 static void fork_register(void)
 {
-    pthread_atfork(NULL, NULL, fork_child); /* without memory a child fails by its handles alone */
+    pthread_atfork(NULL, NULL, fork_child); /* without memory for this, a child only fails because
+                                               its handles are invalid */
 }
 
 static gs_status attach_locked(const gs_attach_params *params)
@@ -153,13 +157,14 @@ static gs_status attach_locked(const gs_attach_params *params)
     return GS_OK;
 }
 
-/* An attach that fails leaves nothing that has ended, and what it did not find is no kernel. */
+/* A failed attach leaves no session that could have ended, and GS_ERR_NOT_FOUND does not mean a
+ * kernel. */
 static cudaError_t attach_error(gs_status status)
 {
     switch (status) {
-    case GS_ERR_NOT_FOUND: /* the reservation */
+    case GS_ERR_NOT_FOUND: /* the reservation was not found */
         return cudaErrorInvalidValue;
-    case GS_ERR_LIMIT: /* tenants, sessions, or the SMs asked for */
+    case GS_ERR_LIMIT: /* the limit of tenants or sessions, or too few SMs */
         return cudaErrorMpsMaxClientsReached;
     case GS_ERR_SERVER_LOST:
     case GS_ERR_INTERRUPTED:
@@ -171,15 +176,14 @@ static cudaError_t attach_error(gs_status status)
     }
 }
 
-/* The server's number of the call's device. */
+/* The server's number for the call's device. */
 static int number_at_server(void)
 {
     return (int)((first_of_server + device_number() + count - first) % count);
 }
 
-/* Attaches a session for the device of that number, with the defaults. A program does not expect
- * its first call to fail because a takeover is under way: it waits longer than gs_attach does by
- * itself. */
+/* Attaches a session with default parameters for the device. A program does not expect its first
+ * call to fail because a takeover is in progress, so this waits longer than gs_attach does. */
 static gs_status default_attach_locked(unsigned number, int server_device)
 {
     gs_attach_params params = GS_ATTACH_PARAMS_INIT;
@@ -190,13 +194,13 @@ static gs_status default_attach_locked(unsigned number, int server_device)
     return attach_locked(&params);
 }
 
-/* Attaches the process's first session, unless there is one: it tells the devices' numbers. */
+/* Attaches the process's first session, unless there is one. It determines the devices' numbers. */
 static gs_status first_attach_locked(void)
 {
     return count != 0 ? GS_OK : default_attach_locked(first, GS_DEVICE_AUTO);
 }
 
-/* Has the call work on that device, and attaches a session there, unless there is one. */
+/* Makes the call work on the device, and attaches a session there unless there is one. */
 static gs_status number_attach_locked(unsigned number)
 {
     if (number >= count)
@@ -205,8 +209,8 @@ static gs_status number_attach_locked(unsigned number)
     return device_session() != NULL ? GS_OK : default_attach_locked(number, number_at_server());
 }
 
-/* The number of the thread's device, which may have chosen none, is asked anew: another thread's
- * attach may have told it meanwhile. */
+/* The number of the thread's device is read again, since the thread may have chosen none, and
+ * another thread's attach may have determined it meanwhile. */
 cudaError_t device_attach_slow(void)
 {
     gs_status status;
@@ -247,7 +251,8 @@ void device_detach(void)
         gs_detach(session);
         memory_map_clear(device_number());
         error_forget(session);
-        device->limit[cudaLimitStackSize] = STACK_BYTES; /* the next session's */
+        device->limit[cudaLimitStackSize] =
+            STACK_BYTES; /* a limit that is set after the attach applies to the next session */
     }
     for (unsigned i = 0; i < DEVICES_MAX; i++)
         left += atomic_load(&own[i].session) != NULL;
@@ -270,7 +275,7 @@ unsigned device_count(void)
     return atomic_load_explicit(&count, memory_order_relaxed);
 }
 
-/* Who asks for a number learns first how many there are. */
+/* Attaches first, to know how many devices there are. */
 cudaError_t device_use_number(int number)
 {
     gs_status status;

@@ -15,16 +15,16 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct handle_slot slots[POOLS_MAX];
 static struct mem_pool pools[POOLS_MAX];
 static struct handles handles = HANDLES_INIT(slots, POOLS_MAX, 14);
-/* By the device's number. */
-static cudaMemPool_t first[DEVICES_MAX];   /* the default one; NULL: not made yet */
-static cudaMemPool_t current[DEVICES_MAX]; /* NULL: the default one */
+/* By device number. */
+static cudaMemPool_t first[DEVICES_MAX];   /* the default pool; NULL: not made yet */
+static cudaMemPool_t current[DEVICES_MAX]; /* NULL: the default pool */
 
 /* ---- Pools' accounts ------------------------------------------------------------------------- */
 
-/* By the device's number: some pool holds more than it may keep. */
+/* By device number: some pool holds more than its threshold allows. */
 static _Atomic bool pools_over[DEVICES_MAX];
 
-/* False: the pool would have more than its maximum. */
+/* Adds SIZE to the pool's account. False: the pool would exceed its maximum. */
 static bool pool_count_in(unsigned pool, uint64_t size)
 {
     struct mem_pool *p = &pools[pool - 1];
@@ -65,7 +65,8 @@ static void pool_count_out(unsigned pool, uint64_t size)
 
 /* ---- Memory ---------------------------------------------------------------------------------- */
 
-/* What an allocation that does not ask the server would not notice: the end of the session. */
+/* Detects the end of the session, which an allocation that does not ask the server would not
+ * notice. */
 static gs_status session_check(void)
 {
     gs_status status = gs_stream_query(device_session(), NULL);
@@ -73,7 +74,7 @@ static gs_status session_check(void)
     return status == GS_NOT_READY || status == GS_ERR_RECORDING ? GS_OK : status;
 }
 
-/* A block of a heap, in the program's map. */
+/* Takes a block from a heap and adds it to the memory map. */
 static cudaError_t block_alloc(void **out, size_t size, unsigned pool, struct stream *stream)
 {
     struct block *block;
@@ -105,7 +106,7 @@ static cudaError_t pool_alloc(void **out, size_t size, unsigned pool, struct str
     return error;
 }
 
-/* An allocation of the server's. */
+/* Allocates from the server. */
 static cudaError_t server_alloc(void **out, size_t size)
 {
     gs_devptr ptr;
@@ -149,7 +150,7 @@ cudaError_t device_memory_alloc_async(void **out, size_t size, unsigned pool, st
     return pool_alloc(out, size, pool, stream);
 }
 
-/* stream NULL: all work that may use it is done. */
+/* stream NULL: all work that may use the block is done. */
 static gs_status block_free(const struct memory_range *range, struct stream *stream)
 {
     gs_status status = heaps_give(range->block, stream);
@@ -159,8 +160,8 @@ static gs_status block_free(const struct memory_range *range, struct stream *str
     return status;
 }
 
-/* What is not in the map, or not from its beginning: an allocation of gs_malloc's, which libgshare
- * checks, or no allocation. */
+/* Handles an address that is not in the map, or not the beginning of a range: either an allocation
+ * by gs_malloc, which libgshare checks, or no allocation at all. */
 static cudaError_t other_free(const void *ptr)
 {
     const int window = device_of_window(ptr);
@@ -178,7 +179,7 @@ cudaError_t device_memory_free(void *ptr)
     struct memory_range range;
     gs_status status;
 
-    /* Out of the map before the address can be given out again. */
+    /* Removes the range from the map before the address can be handed out again. */
     if (!memory_map_take(ptr, &range))
         return other_free(ptr);
     device_enter(range.device);
@@ -201,13 +202,13 @@ cudaError_t device_memory_free_async(void *ptr, struct stream *stream)
         range.flags == HEAP_OF_MALLOC)
         return device_memory_free(ptr);
     status = session_check();
-    /* The legacy stream's order is that of the blocking streams' work so far. */
+    /* The legacy stream comes after all work of blocking streams so far. */
     if (status == GS_OK)
         status = stream_enter(stream);
     if (status != GS_OK)
         return stream_error(stream, status);
     stream_leave(stream);
-    /* The heap of another device does not know the stream's order. */
+    /* The heap of another device does not know the order of this stream. */
     if (range.device != stream->device)
         status = stream_wait(stream);
     if (status != GS_OK)
@@ -229,7 +230,7 @@ cudaError_t device_memory_share(const void *ptr, gs_devptr *exported, size_t *of
     *exported = address;
     *offset = *size = 0;
     if (!memory_map_find(ptr, &range))
-        return cudaSuccess; /* of gs_malloc, which libgshare checks */
+        return cudaSuccess; /* made by gs_malloc; libgshare checks it */
     if (range.kind != MEMORY_DEVICE || range.base != address ||
         (range.block != NULL && range.flags != HEAP_OF_MALLOC))
         return cudaErrorInvalidValue;
@@ -315,7 +316,7 @@ cudaError_t mem_pool_end(cudaMemPool_t handle)
     device_enter(pools[number].device);
     if (current[device_number()] == handle)
         current[device_number()] = NULL;
-    /* Memory that is still out is counted there, so its number is not given out again yet. */
+    /* The pool still accounts for memory that is in use, so its number is not reused yet. */
     pools[number].ended = true;
     pools[number].release_threshold = 0;
     atomic_store_explicit(&pools_over[device_number()], true, memory_order_relaxed);
@@ -368,8 +369,8 @@ cudaError_t mem_pool_change(cudaMemPool_t handle, struct mem_pool *out, uint64_t
     return error;
 }
 
-/* Whether the devices that have access to a pool of the call's device are idle: to free the pool's
- * memory waits for all their work, of which some may wait for what this thread does next. */
+/* Whether the devices that have access to a pool of the call's device are idle. Freeing the pool's
+ * memory waits for all their work, some of which may wait for what this thread does next. */
 static bool accessors_idle(unsigned pool)
 {
     const unsigned owner = device_number();
@@ -392,7 +393,7 @@ cudaError_t mem_pool_trim(cudaMemPool_t handle, size_t kept)
     if (pool == 0)
         return cudaErrorInvalidValue;
     device_enter(pools[pool - 1].device);
-    /* gs_free may wait for all work, likewise. */
+    /* gs_free may wait for all work, for the same reason. */
     return streams_query() == GS_OK && accessors_idle(pool) ? device_error(heaps_trim(pool, kept))
                                                             : cudaSuccess;
 }

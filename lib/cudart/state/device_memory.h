@@ -1,5 +1,5 @@
-/* device_memory.h - allocations of device memory, and the pools that they are counted in. Up to 1
- * MiB, and of pools, they are blocks of memory that the session has already (heaps.h). */
+/* device_memory.h - allocations of device memory, and the pools that account for them. Allocations
+ * up to 1 MiB, and all from pools, are blocks of memory that the session already has (heaps.h). */
 #ifndef GS_CUDART_DEVICE_MEMORY_H
 #define GS_CUDART_DEVICE_MEMORY_H
 
@@ -11,15 +11,15 @@ struct stream;
 cudaError_t device_memory_alloc(void **out, size_t size);
 /* Waits for the session's work. */
 cudaError_t device_memory_free(void *ptr);
-/* Allocates memory that the work which follows in the stream may use. pool: of mem_pool_find, of
- * the call's device. stream NULL: it is of another one. */
+/* Allocates memory for work that follows in the stream. pool: a number from mem_pool_find, of the
+ * call's device. stream NULL: the stream belongs to another device. */
 cudaError_t device_memory_alloc_async(void **out, size_t size, unsigned pool,
                                       struct stream *stream);
 /* Frees memory once the stream's work so far is done. Memory of no pool is freed at once, which
  * waits for the session's work. */
 cudaError_t device_memory_free_async(void *ptr, struct stream *stream);
-/* Notes that another process is about to have the memory too. The memory lies in the server's
- * allocation *exported, at the offset. */
+/* Records that another process is about to get the memory, too. The memory is in the server's
+ * allocation *exported, at *offset. */
 cudaError_t device_memory_share(const void *ptr, gs_devptr *exported, size_t *offset, size_t *size);
 
 /* ---- Pools: numbers from 1; a device's default pool stays ------------------------------------ */
@@ -30,27 +30,28 @@ struct mem_pool {
     uint64_t maximum; /* of used */
     uint64_t used, used_high;
     uint64_t reserved_high;
-    uint64_t shared; /* by which other processes know it; 0: it is not exported */
-    bool imported;   /* it is another process's, and allocates nothing */
+    uint64_t shared; /* the name by which other processes know the pool; 0: it is not exported */
+    bool imported;   /* the pool is another process's, and allocates nothing */
     unsigned device; /* its number */
-    bool ended; /* it has no handle any more; its number is given out again once it has no memory */
+    bool ended; /* the pool has no handle any more; its number is reused once it has no memory */
 };
 
 cudaMemPool_t mem_pool_default(void);
-/* maximum: the bytes that may be allocated of it; 0: any number. shared, imported: see mem_pool. */
+/* maximum: the most bytes that may be allocated from the pool; 0: unlimited. shared, imported: see
+ * struct mem_pool. */
 cudaError_t mem_pool_new(cudaMemPool_t *out, uint64_t maximum, uint64_t shared, bool imported);
 cudaError_t mem_pool_end(cudaMemPool_t handle);
-/* The number of the pool; 0: the handle is none. */
+/* The number of the pool; 0: the handle is invalid. */
 unsigned mem_pool_find(cudaMemPool_t handle);
-/* The number of its device. */
+/* The number of the pool's device. */
 unsigned mem_pool_device(unsigned pool);
-/* Its mem_pool.shared, where it is `imported` or not as the caller says; else 0. */
+/* The pool's mem_pool.shared if the pool's `imported` is the one given; otherwise 0. */
 uint64_t mem_pool_shared(unsigned pool, bool imported);
-/* The pool that cudaMallocAsync takes memory from on the call's device. */
+/* The pool that cudaMallocAsync uses on the call's device. */
 cudaMemPool_t mem_pool_current(void);
 cudaError_t mem_pool_choose(cudaMemPool_t handle);
-/* Copies the pool's figures out, and changes them by the function `change`, which may be NULL.
- * reserved: the bytes of the server's memory that the pool holds. */
+/* Copies the pool's figures to *out, and changes them with the function `change`, which may be
+ * NULL. reserved: the server's memory that the pool holds, in bytes. */
 cudaError_t mem_pool_change(cudaMemPool_t handle, struct mem_pool *out, uint64_t *reserved,
                             cudaError_t (*change)(struct mem_pool *pool, enum cudaMemPoolAttr what,
                                                   const void *value),
@@ -59,11 +60,12 @@ cudaError_t mem_pool_change(cudaMemPool_t handle, struct mem_pool *out, uint64_t
  * less. */
 cudaError_t mem_pool_trim(cudaMemPool_t handle, size_t kept);
 
-/* Called at the end of a call that has waited for work: each pool gives back to the server what it
- * does not use of the memory beyond its release threshold. */
+/* Called at the end of a call that has waited for work: each pool returns unused memory beyond its
+ * release threshold to the server. */
 void mem_pools_waited(void);
 
-/* Forgets all memory, because the session is gone; the default pool is the device's again. */
+/* Forgets all memory, because the session is gone; the default pool becomes the device's current
+ * one again. */
 void device_memory_forget(void);
 
 #endif

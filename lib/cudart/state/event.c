@@ -9,7 +9,7 @@
 #include "cudart/state/shared_event.h"
 #include "cudart/state/stream.h"
 
-#define EVENTS_MAX 131072u /* a session has fewer: gs_event_create tells */
+#define EVENTS_MAX 131072u /* a session has fewer, as gs_event_create reports */
 
 static struct handle_slot slots[EVENTS_MAX];
 static struct {
@@ -21,7 +21,7 @@ static struct {
 } events[EVENTS_MAX];
 static struct handles handles = HANDLES_INIT(slots, EVENTS_MAX, 12);
 
-/* Of a slot that nobody finds any more. */
+/* Clears a slot that nobody can find any more. */
 static void event_clear(int number)
 {
     free(atomic_exchange(&events[number].captured, NULL));
@@ -57,7 +57,7 @@ cudaError_t event_new_shared(unsigned flags, struct shared_event *shared, cudaEv
     status = gs_event_create(device_session(), &events[number].event);
     if (status != GS_OK) {
         handles_free(&handles, number);
-        if (status == GS_ERR_LIMIT) /* cudaErrorMemoryAllocation does not tell */
+        if (status == GS_ERR_LIMIT) /* cudaErrorMemoryAllocation does not say which limit */
             report_once("no more events: %s", gs_last_error_message());
         return device_error(status);
     }

@@ -1,4 +1,4 @@
-/* heaps.c - see heaps.h. One lock; the server is asked without it. */
+/* heaps.c - see heaps.h. One lock, which is not held while the server is asked. */
 #include "cudart/state/heaps.h"
 
 #include <limits.h>
@@ -10,18 +10,18 @@
 #include "cudart/state/peer_access.h"
 #include "cudart/state/stream.h"
 
-/* What cudaMalloc keeps of memory of which nothing is out: a thousandth of what the session may
- * have, 137 MiB on an H200, but this at least. The server's answer to an allocation and a free
- * takes 36 us, and with 64 MiB, which Thrust takes for a sort of as much, a third of the sort's
+/* The unused memory that cudaMalloc keeps: a thousandth of what the session may have, which is 137
+ * MiB on an H200, but at least this. A round trip to the server takes 36 us for an allocation and a
+ * free; and with the 64 MiB that Thrust allocates for a sort of as much, a third of the sort's
  * time. */
 #define SPARE_LEAST ((size_t)16 << 20)
 #define SPARE_SHARE 1024
 
 struct stream_heap {
-    struct block_heap blocks; /* first: a block's arena names it */
+    struct block_heap blocks; /* first member: a block's arena points to it */
     struct stream_heap *next;
     unsigned pool;
-    const struct ring *ring; /* of its streams; NULL: of none, or it has ended */
+    const struct ring *ring; /* of its streams; NULL: of no stream, or the ring has ended */
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -29,7 +29,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct device_heaps {
     struct stream_heap of_malloc;
     struct stream_heap *all;
-    struct block *waiting; /* for their streams to be idle, by which they were freed */
+    struct block *waiting; /* freed blocks that wait until their streams are idle */
 } of_devices[DEVICES_MAX];
 
 /* The heaps of the call's device. The lock is held. */
@@ -38,7 +38,7 @@ static struct device_heaps *heaps_here(void)
     struct device_heaps *here = &of_devices[device_number()];
 
     if (here->all == NULL)
-        here->all = &here->of_malloc; /* whose pool is HEAP_OF_MALLOC, 0 */
+        here->all = &here->of_malloc; /* because HEAP_OF_MALLOC is pool 0 */
     return here;
 }
 
@@ -54,7 +54,7 @@ static bool ring_idle(const struct ring *ring)
     return ring == NULL || gs_stream_query(device_session(), ring->handle) == GS_OK;
 }
 
-/* Gives the blocks back whose rings are idle, or are the one that has ended. */
+/* Returns the blocks whose rings are idle, or are ENDED, which has ended. */
 static void waiting_settle(const struct ring *ended)
 {
     const struct ring *asked = NULL;
@@ -102,13 +102,14 @@ static struct stream_heap *heap_find(unsigned pool, const struct ring *ring)
 
 static struct block *heap_take(struct stream_heap *heap, size_t size)
 {
-    /* An allocation of the server's has the size that was asked for; a pool's may be larger. */
+    /* An allocation from the server has exactly the requested size; one from a pool may be larger.
+     */
     size_t most = heap->pool == HEAP_OF_MALLOC ? size : size + size / 4;
 
     return block_heap_take(&heap->blocks, size, size >= BLOCK_WHOLE, most);
 }
 
-/* From the heap of another stream that has done all its work. The lock is held. */
+/* Takes a block from the heap of another stream that has done all its work. The lock is held. */
 static struct block *other_heap_take(const struct stream_heap *own, size_t size)
 {
     struct block *block = NULL;
@@ -123,7 +124,8 @@ static struct block *other_heap_take(const struct stream_heap *own, size_t size)
     return block;
 }
 
-/* Has the server allocate an arena, and takes a block of it. once: of that size, and not kept. */
+/* Has the server allocate an arena, and takes a block of it. once: the arena has exactly that size,
+ * and is not kept. */
 static gs_status heap_grow(struct stream_heap *heap, size_t size, bool once, struct block **block)
 {
     bool whole = once || size >= BLOCK_WHOLE;
@@ -152,7 +154,7 @@ static gs_status heap_grow(struct stream_heap *heap, size_t size, bool once, str
     return GS_ERR_NO_MEMORY;
 }
 
-/* Takes an arena out of its heap; the address for gs_free. The lock is held. */
+/* Removes an arena from its heap and returns its address, for gs_free. The lock is held. */
 static gs_devptr arena_end(struct arena *arena)
 {
     gs_devptr base = arena->base;
@@ -164,7 +166,7 @@ static gs_devptr arena_end(struct arena *arena)
 
 #define ALL_POOLS UINT_MAX
 
-/* Takes an arena of the pool of which nothing is out; 0: there is none. The lock is held. */
+/* Removes an unused arena of the pool; 0: there is none. The lock is held. */
 static gs_devptr empty_arena_take(unsigned pool)
 {
     struct arena *arena = NULL;
@@ -229,7 +231,7 @@ gs_status heaps_take(unsigned pool, struct stream *stream, size_t size, struct b
         if (out_of_memory(status) && heaps_give_all())
             status = heap_grow(heap, size, false, block);
         if (out_of_memory(status) &&
-            size < BLOCK_WHOLE) /* there may be room for less than a slab */
+            size < BLOCK_WHOLE) /* there may be room for something smaller than a slab */
             status = heap_grow(heap, size, true, block);
     }
     return status;
@@ -245,7 +247,7 @@ size_t heaps_spare_most(void)
     return limit / SPARE_SHARE > SPARE_LEAST ? (size_t)(limit / SPARE_SHARE) : SPARE_LEAST;
 }
 
-/* Gives the server what cudaMalloc keeps beyond that, the oldest first. */
+/* Returns what cudaMalloc keeps beyond its limit to the server, the oldest arenas first. */
 static gs_status spare_trim(void)
 {
     const size_t most = heaps_spare_most();

@@ -1,9 +1,9 @@
 /*
  * host_call.c - see host_call.h.
  *
- * While there is managed memory the caller waits for the stream's earlier work and calls the
- * function itself: the function may reach such memory, and the access waits until all of the
- * session's work is done, of which the function would be a part (managed.h).
+ * While there is managed memory, the caller waits for the stream's earlier work and calls the
+ * function itself. If a host function in the stream accessed such memory, the access would wait
+ * until all of the session's work is done, which includes the function (managed.h).
  */
 #include "cudart/state/host_call.h"
 
@@ -14,7 +14,7 @@
 
 struct host_call {
     cudaHostFn_t call;
-    cudaStreamCallback_t callback; /* where call is NULL */
+    cudaStreamCallback_t callback; /* used if call is NULL */
     cudaStream_t stream;
     unsigned device; /* the stream's */
     void *data;
@@ -25,7 +25,7 @@ static void host_call_run(void *argument, gs_status status)
     const struct host_call call = *(const struct host_call *)argument;
 
     free(argument);
-    device_enter(call.device); /* the thread is libgshare's, for all devices */
+    device_enter(call.device); /* the thread belongs to libgshare and serves all devices */
     if (call.call == NULL)
         call.callback(call.stream, device_error(status), call.data);
     else if (status == GS_OK)
@@ -63,7 +63,7 @@ cudaError_t host_call_launch(struct stream *stream, cudaHostFn_t call, void *dat
     return host_call_give(stream, &(struct host_call){.call = call, .data = data});
 }
 
-/* The callback is told of the session's end, so it is called after that too. */
+/* The callback is also told that the session has ended, so it is called after that, too. */
 cudaError_t host_call_add(struct stream *stream, cudaStream_t handle, cudaStreamCallback_t call,
                           void *data)
 {

@@ -1,4 +1,5 @@
-/* launch.c - see launch.h. <<<>>> adds to gs_launch what kernel_launch does before and after it. */
+/* launch.c - see launch.h. What kernel_launch does before and after gs_launch is the overhead of
+ * <<<>>>. */
 #include "cudart/state/launch.h"
 
 #include <stdlib.h>
@@ -18,8 +19,8 @@ static unsigned dynamic_smem_max(const struct kernel *kernel)
                : 0;
 }
 
-/* The runtime of CUDA 13 passes the driver's CUDA_ERROR_INVALID_VALUE on for a shape that cannot
- * be; that of CUDA 12 has a code for it. */
+/* For an impossible grid, the runtime of CUDA 13 returns the driver's CUDA_ERROR_INVALID_VALUE;
+ * that of CUDA 12 has an error of its own. */
 #ifdef GS_CUDART_12
 #define SHAPE_ERROR cudaErrorInvalidConfiguration
 #else
@@ -44,7 +45,8 @@ static bool grid_fits(gs_kernel handle, const gs_launch_config *config)
            (uint64_t)grid.x * grid.y * grid.z <= (uint64_t)blocks * device_sm_count();
 }
 
-/* Whether an SM has the registers of a block of so many threads: a warp takes them by 256. */
+/* Whether an SM has enough registers for a block of that many threads: a warp gets them in units of
+ * 256. */
 static bool registers_fit(const struct kernel *kernel, uint64_t threads)
 {
     const uint64_t warp = ((uint64_t)kernel_desc(kernel)->registers * 32 + 255) / 256 * 256;
@@ -53,7 +55,7 @@ static bool registers_fit(const struct kernel *kernel, uint64_t threads)
            (uint64_t)device_attribute(cudaDevAttrMaxRegistersPerBlock);
 }
 
-/* CUDA tells apart what GS_ERR_LAUNCH_CONFIG says in one. */
+/* CUDA has several errors for what GS_ERR_LAUNCH_CONFIG means. */
 static cudaError_t config_error(const struct kernel *kernel, gs_kernel handle,
                                 const gs_launch_config *config)
 {
@@ -65,8 +67,9 @@ static cudaError_t config_error(const struct kernel *kernel, gs_kernel handle,
         !within(&config->block, desc->max_block_dim) || threads > desc->max_threads_per_block)
         return SHAPE_ERROR;
     if (threads > kernel_desc(kernel)->max_threads_per_block)
-        return registers_fit(kernel, threads) ? cudaErrorInvalidValue /* its launch bounds */
-                                              : cudaErrorLaunchOutOfResources;
+        return registers_fit(kernel, threads)
+                   ? cudaErrorInvalidValue /* the kernel's launch bounds */
+                   : cudaErrorLaunchOutOfResources;
     report_once("kernel %s: %s", kernel->name, gs_last_error_message());
     if (config->cooperative && !grid_fits(handle, config))
         return cudaErrorCooperativeLaunchTooLarge;
@@ -88,7 +91,7 @@ cudaError_t kernel_args_copy(struct kernel *kernel, void **args, void ***out)
         return cudaSuccess;
     if (args == NULL)
         return cudaErrorInvalidValue;
-    /* A value has its alignment in the buffer of parameters, and 16 bytes at most. */
+    /* A value is aligned to its size in the parameter buffer, up to 16 bytes. */
     size = (count * sizeof(void *) + 15) / 16 * 16;
     *out = calloc(1, size + kernel_desc(kernel)->param_bytes);
     if (*out == NULL)
@@ -105,8 +108,8 @@ cudaError_t kernel_args_copy(struct kernel *kernel, void **args, void ***out)
     return cudaSuccess;
 }
 
-/* Whether an argument lies in memory that host and device share, which gs_launch must not read: a
- * fault there would wait for the stream whose lock it has. */
+/* Whether an argument lies in managed memory, which gs_launch must not read: a fault would wait for
+ * the stream whose lock gs_launch holds. */
 static bool args_managed(const struct kernel *kernel, void **args)
 {
     for (unsigned i = 0; args != NULL && i < kernel_desc(kernel)->param_count; i++) {
@@ -136,8 +139,8 @@ static gs_status launch_managed(gs_stream stream, struct kernel *kernel, gs_kern
     return status;
 }
 
-/* Whether the clusters have more blocks than the program has allowed the kernel. The server takes
- * as many as a device may. */
+/* Whether the clusters have more blocks than the program has allowed for the kernel. The server
+ * accepts as many as the device supports. */
 static bool clusters_too_large(const struct kernel *kernel, const gs_launch_config *config)
 {
     const gs_dim3 size = config->cluster.x != 0 ? config->cluster : kernel_desc(kernel)->cluster;

@@ -6,10 +6,10 @@
 #include "cudart/state/module.h"
 #include "cudart/state/stream.h"
 
-/* A copy of the arguments, whose sizes the module tells, in one block of memory; NULL: the kernel
- * has none. */
+/* Copies the arguments, whose sizes the module tells, to one block of memory; NULL: the kernel has
+ * none. */
 cudaError_t kernel_args_copy(struct kernel *kernel, void **args, void ***out);
-/* shared: the dynamic shared memory, which is more than config can say. */
+/* shared: the dynamic shared memory, which may exceed the field in config. */
 cudaError_t kernel_launch(struct kernel *kernel, const gs_launch_config *config, size_t shared,
                           void **args, struct stream *stream);
 

@@ -1,7 +1,7 @@
 /*
- * launch_attribute.h - the attributes of a launch, also of one that is a node of a graph. Only the
- * cooperative launch and clusters have an effect; the others are hints, which a node keeps so that
- * a program can ask for them. Any thread; the owner of the struct orders its use.
+ * launch_attribute.h - the attributes of a launch, also of a launch that is a node of a graph. Only
+ * the cooperative launch and clusters have an effect. The others are hints, which a node keeps so
+ * that the program can read them. Any thread; the owner of the struct synchronises.
  */
 #ifndef GS_CUDART_LAUNCH_ATTRIBUTE_H
 #define GS_CUDART_LAUNCH_ATTRIBUTE_H
@@ -19,7 +19,7 @@ struct launch_attributes {
     cudaLaunchAttributeValue hint[LAUNCH_HINTS];
 };
 
-/* Clusters of one block are the same as none on a device that has no others. */
+/* On a device without clusters, a cluster of one block is the same as no cluster. */
 static inline gs_dim3 launch_cluster(const struct launch_attributes *attributes)
 {
     const dim3 size = attributes->cluster;
@@ -29,7 +29,8 @@ static inline gs_dim3 launch_cluster(const struct launch_attributes *attributes)
     return (gs_dim3){size.x, size.y, size.z};
 }
 
-/* cudaErrorInvalidValue: nodes have no such attribute. cudaErrorNotSupported: it is said once. */
+/* cudaErrorInvalidValue: nodes have no such attribute. cudaErrorNotSupported: gshare does not have
+ * it, which is reported once. */
 cudaError_t launch_attribute_set(struct launch_attributes *attributes, cudaLaunchAttributeID id,
                                  const cudaLaunchAttributeValue *value);
 /* cudaErrorInvalidValue: nodes have no such attribute. */

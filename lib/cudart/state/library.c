@@ -33,7 +33,7 @@ cudaError_t library_load(const void *code, struct image **out)
         return cudaSuccess;
     }
     image_unregister(image);
-    /* Text is for any device, if it is PTX. */
+    /* Text needs no image for the device, if it is PTX at all. */
     return text && error == cudaErrorNoKernelImageForDevice ? cudaErrorInvalidPtx : error;
 }
 
@@ -50,8 +50,8 @@ cudaError_t library_unload(struct image *library)
     return cudaSuccess;
 }
 
-/* Nothing of the host stands for a library's kernels and variables: each is its own stub or shadow.
- * The images' lock is held. */
+/* No host symbol stands for a library's kernels and variables: each is its own stub or shadow. The
+ * images' lock is held. */
 static cudaError_t kernel_add(struct image *library, const char *name, struct kernel **out)
 {
     struct kernel *kernel = library->kernels;
@@ -108,7 +108,7 @@ static cudaError_t variable_add(struct image *library, const char *name, struct 
     return cudaSuccess;
 }
 
-/* Takes the images' lock, and has the library loaded. */
+/* Takes the images' lock, and loads the library if necessary. */
 static cudaError_t library_lock(struct image *library)
 {
     cudaError_t error = device_use();

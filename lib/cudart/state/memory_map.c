@@ -1,4 +1,4 @@
-/* memory_map.c - see memory_map.h. Arrays in the order of addresses, under one lock. */
+/* memory_map.c - see memory_map.h. Arrays sorted by address, under one lock. */
 #include "cudart/state/memory_map.h"
 
 #include <pthread.h>

@@ -11,7 +11,7 @@ struct mipmap {
     unsigned device; /* its number */
     gs_array whole;
     gs_array_desc desc;
-    gs_array level[]; /* NULL: not asked for yet */
+    gs_array level[]; /* NULL: not requested yet */
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -39,7 +39,7 @@ cudaError_t mipmap_new(const gs_array_desc *desc, cudaMipmappedArray_t *handle)
     return cudaSuccess;
 }
 
-/* The link that leads to it; it leads to NULL where there is none. lock is held. */
+/* The link that points to the mipmapped array, or the last link, which is NULL. lock is held. */
 static struct mipmap **link_of(cudaMipmappedArray_const_t handle)
 {
     struct mipmap **link = &mipmaps;
@@ -82,7 +82,7 @@ cudaError_t mipmap_describe(cudaMipmappedArray_const_t handle, gs_array_desc *de
     return mipmap != NULL ? cudaSuccess : cudaErrorInvalidResourceHandle;
 }
 
-/* lock is held: who asks for the same level meanwhile waits for the same array. */
+/* lock is held: threads that ask for the same level meanwhile wait for the same array. */
 static cudaError_t level_take(struct mipmap *mipmap, unsigned level, cudaArray_t *array)
 {
     cudaError_t error = cudaSuccess;

@@ -1,6 +1,6 @@
 /*
- * module.c - see module.h. One lock guards the lists and the loading; kernels and variables are
- * found without it. Images that the program loads itself are in library.c.
+ * module.c - see module.h. One lock guards the lists and loading; lookups of kernels and variables
+ * take no lock. library.c has the images that the program loads itself.
  */
 #include "cudart/state/module.h"
 
@@ -21,7 +21,8 @@
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct image *images;
 static struct address_table kernels, variables;
-/* As bits, of devices where images have been loaded since variables_note last told addresses. */
+/* Bit mask of devices on which images have been loaded since variables_note last published
+ * addresses. */
 static _Atomic unsigned untold;
 
 void images_enter(void)
@@ -61,7 +62,7 @@ struct kernel *kernel_put(struct image *image, const void *stub, const char *nam
     kernel->image = image;
     atomic_init(&kernel->carveout, -1);
     if (!address_table_set(&kernels, kernel->stub, kernel) ||
-        !address_table_set(&kernels, kernel, kernel)) { /* a cudaKernel_t is found by itself */
+        !address_table_set(&kernels, kernel, kernel)) { /* so that a cudaKernel_t is found, too */
         address_table_remove(&kernels, kernel->stub, kernel);
         free(kernel);
         return NULL;
@@ -125,7 +126,7 @@ static void kernel_free(struct kernel *kernel)
     free(kernel);
 }
 
-/* Forgets where the variable is on the call's device. */
+/* Forgets the variable's address on the call's device. */
 static void variable_forget(struct variable *variable)
 {
     void *address = variable_address(variable, device_number());
@@ -179,7 +180,7 @@ void image_unregister(struct image *image)
 
 /* ---- Loading --------------------------------------------------------------------------------- */
 
-/* The fat binaries that a device link has linked; 0: the image is no such one. */
+/* The number of fat binaries that a device link has linked; 0: the image does not come from one. */
 static unsigned image_parts(const struct image *image)
 {
     unsigned count = 0;
@@ -191,7 +192,7 @@ static unsigned image_parts(const struct image *image)
     return count;
 }
 
-/* What NVIDIA's device runtime has of functions that kernels call. A condition's handle is the
+/* The functions of NVIDIA's device runtime that kernels call. The handle of a condition is the
  * address of its value: see condition.h. */
 static const char device_runtime[] = ".version 6.4\n.target sm_70\n.address_size 64\n"
                                      ".visible .func cudaGraphSetConditional\n"
@@ -205,8 +206,8 @@ static const char device_runtime[] = ".version 6.4\n.target sm_70\n.address_size
                                      "    ret;\n"
                                      "}\n";
 
-/* What a device link made is machine code alone, whose kernels print where only the server sees it.
- * So the PTX of the objects is linked anew. */
+/* The result of a device link is only machine code, whose kernels would print where only the server
+ * sees it. So the PTX of the objects is linked again. */
 static gs_status parts_load(struct image *image, unsigned count)
 {
     const void **parts = calloc(count + 1, sizeof(*parts));
@@ -228,7 +229,7 @@ static gs_status parts_load(struct image *image, unsigned count)
     return status;
 }
 
-/* lock is held, as below. */
+/* lock is held here and in the functions below. */
 static cudaError_t variable_find_address(struct variable *variable, enum memory_kind kind)
 {
     gs_devptr address;
@@ -237,7 +238,7 @@ static cudaError_t variable_find_address(struct variable *variable, enum memory_
 
     if (status != GS_OK)
         return status == GS_ERR_NOT_FOUND ? cudaErrorInvalidSymbol : device_error(status);
-    /* An unfenced session's variables may lie where the driver put them, outside of the session's
+    /* In an unfenced session, the driver may have put the variables outside of the session's
      * window. */
     if (!memory_map_add((const void *)(uintptr_t)address, variable->size, kind, 0)) // NOLINT
         return cudaErrorMemoryAllocation;
@@ -245,8 +246,9 @@ static cudaError_t variable_find_address(struct variable *variable, enum memory_
     return cudaSuccess;
 }
 
-/* The call's device has the variable at the address. Without a former address to share, this one
- * becomes the host's: the host's code follows *managed, and names the variable to calls by it. */
+/* The call's device has the variable at the address. If no earlier address is to be shared, the
+ * host uses this one: host code follows the pointer *managed, and passes it to calls to name the
+ * variable. */
 static cudaError_t variable_share(struct variable *variable, void *address)
 {
     cudaError_t error;
@@ -273,7 +275,8 @@ static cudaError_t variable_manage(struct variable *variable)
     return error;
 }
 
-/* Where there is no module, the host's code follows its pointers too. */
+/* Makes the pointers of managed variables valid without a module, since host code follows them in
+ * any case. */
 static void managed_stand_in(struct image *image)
 {
     for (struct variable *v = image->variables; v != NULL; v = v->next) {
@@ -282,21 +285,21 @@ static void managed_stand_in(struct image *image)
     }
 }
 
-/* A failure is said, with the server's reason, which CUDA's codes cannot carry, and stays; but
- * where others' kernels were in the way, the next use tries again. */
+/* A failure is reported once, with the server's reason, which CUDA's errors cannot express, and is
+ * kept; but where other sessions' kernels were in the way, the next use tries again. */
 cudaError_t image_load(struct image *image)
 {
     struct image_on *here = image_here(image);
     cudaError_t error = cudaSuccess;
     const void *data = image->wrapper->data;
     const unsigned parts = image_parts(image);
-    char *parts_why = NULL; /* their link has failed */
+    char *parts_why = NULL; /* the reason why linking them failed */
     gs_status status;
 
     if (here->module != NULL || here->failed != cudaSuccess)
         return here->failed;
     status = parts > 0 ? parts_load(image, parts) : GS_ERR_BAD_IMAGE;
-    /* There is no PTX; or there is too much of it, or too many files. */
+    /* There is no PTX, too much of it, or too many files. */
     if (status == GS_ERR_BAD_IMAGE || status == GS_ERR_LIMIT || status == GS_ERR_INVALID_VALUE) {
         parts_why = parts > 0 ? strdup(gs_last_error_message()) : NULL;
         status = gs_module_load(device_session(), data, image_bytes(data), &here->module);
@@ -336,8 +339,8 @@ cudaError_t image_use(struct image *image)
     return error;
 }
 
-/* The host loses the address of a variable that was the call's device's first. Devices that have
- * copies share the variable from then on, of which the first has the value
+/* The address of a variable that the call's device loaded first becomes invalid. The devices that
+ * have copies share the variable from then on; the first of them has the value
  * (managed_variables_give). */
 static void variable_hand_over(struct variable *variable)
 {
@@ -376,14 +379,15 @@ void images_forget(void)
     images_leave();
 }
 
-/* The kernel's slot for what it is on the call's device; NULL: no memory. lock is held. */
+/* The kernel's data for the call's device, allocated at the first use; NULL: no memory. lock is
+ * held. */
 static struct kernel_on *kernel_slot(struct kernel *kernel)
 {
     struct kernel_on *on = atomic_load(&kernel->on[device_number()]);
 
     if (on == NULL) {
         on = calloc(1, sizeof(*on));
-        /* Release: its contents. */
+        /* Release: the contents of *on. */
         atomic_store_explicit(&kernel->on[device_number()], on, memory_order_release);
     }
     return on;
@@ -411,14 +415,15 @@ static cudaError_t kernel_get(struct kernel *kernel)
     return device_error(status);
 }
 
-/* A call that only copies a graph's nodes may be the first one after cudaDeviceReset. */
+/* A call that only copies a graph's nodes may be the first call after cudaDeviceReset. */
 cudaError_t kernel_load(struct kernel *kernel)
 {
     cudaError_t error = device_session() != NULL ? cudaSuccess : device_use();
 
     if (error != cudaSuccess)
         return error;
-    pinned_begin(); /* without the lock, since joining may wait; before another thread's launch */
+    pinned_begin(); /* without the lock, since joining may wait, but before another thread's launch
+                     */
     images_enter();
     error = image_load(kernel->image);
     if (error == cudaSuccess)
@@ -439,7 +444,7 @@ cudaError_t variable_load(struct variable *variable)
     return error;
 }
 
-/* A variable that the compiler has left out has no address, which is no error here. */
+/* A variable that the compiler has optimised away has no address, which is no error here. */
 void variables_note(const void *address)
 {
     const unsigned here = 1u << device_number();

@@ -13,7 +13,7 @@
 #include <ucontext.h>
 #include <unistd.h>
 
-/* What the handler asks; it lies on the stack of the thread that waits. */
+/* A fault that the handler passes to the pager; it is on the stack of the thread that waits. */
 struct request {
     const void *address;
     _Atomic uint32_t answer; /* 0: none yet */
@@ -21,12 +21,12 @@ struct request {
 enum { ANSWER_RETRY = 1, ANSWER_FAULT = 2 };
 
 static pthread_mutex_t start_lock = PTHREAD_MUTEX_INITIALIZER;
-static pid_t process; /* that has the pager: a child of a fork has none */
+static pid_t process; /* the process that has the pager; a forked child has none */
 static int requests[2] = {-1, -1};
-static _Atomic pager_resolve_t resolve; /* NULL: none yet */
+static _Atomic pager_resolve_t resolve; /* NULL: not set yet */
 static _Atomic pager_wait_t wait_here;  /* likewise */
 static struct sigaction former;
-static _Atomic pid_t excluded; /* a thread; the lock that it has admits one at a time */
+static _Atomic pid_t excluded; /* a thread; the lock that it holds admits one at a time */
 
 static pid_t thread_id(void)
 {
@@ -59,21 +59,21 @@ static void *pager_run(void *unused)
             return NULL;
         atomic_store(&request->answer,
                      atomic_load(&resolve)(request->address) ? ANSWER_RETRY : ANSWER_FAULT);
-        /* The thread may have gone on by now, and its stack be another thing's: a wake-up there is
-         * one too many, which every waiter on a futex expects. */
+        /* The thread may have continued by now, and its stack may be reused: then this wake-up is
+         * spurious, which every futex waiter must expect. */
         syscall(SYS_futex, &request->answer, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
     }
 }
 
 /* ---- The handler ----------------------------------------------------------------------------- */
 
-/* As the kernel would have done without this handler. */
+/* Does what the kernel would have done without this handler. */
 static void fault_pass_on(int number, siginfo_t *info, void *context)
 {
     if (former.sa_flags & SA_SIGINFO) {
         former.sa_sigaction(number, info, context);
     } else if (former.sa_handler == SIG_DFL || former.sa_handler == SIG_IGN) {
-        signal(number, SIG_DFL); /* the access is tried again, and ends the process */
+        signal(number, SIG_DFL); /* the access is repeated, and ends the process */
     } else {
         former.sa_handler(number);
     }
@@ -97,7 +97,7 @@ static bool fault_resolve(const void *address)
     return atomic_load(&request.answer) == ANSWER_RETRY;
 }
 
-/* Whether the access was a write, and no jump to data, as far as the processor tells. */
+/* Whether the access was a write, and not a jump to data, as far as the processor reports it. */
 static bool is_write(const siginfo_t *info, const ucontext_t *context)
 {
 #if defined(__x86_64__)
@@ -143,7 +143,7 @@ static bool start_locked(void)
     if (process != 0 || pipe2(requests, O_CLOEXEC) < 0)
         return false;
     sigfillset(&all);
-    sigdelset(&all, SIGSEGV); /* the pager too writes to the heap, and waits as any thread */
+    sigdelset(&all, SIGSEGV); /* the pager writes to the heap, too, and waits like any thread */
     pthread_sigmask(SIG_SETMASK, &all, &kept);
     started = pthread_create(&thread, NULL, pager_run, NULL) == 0;
     pthread_sigmask(SIG_SETMASK, &kept, NULL);

@@ -11,15 +11,15 @@
 
 #define SLICE ((size_t)4 << 20)
 
-/* Pinned memory of the device that is read, by its number; NULL: none yet. One copy at a time uses
- * it. */
+/* Pinned memory of the device that is read, by device number; NULL: none yet. One copy at a time
+ * uses it. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct {
-    gs_session session; /* whose memory it is */
-    char *buffer;       /* of two slices */
+    gs_session session; /* the session that owns it */
+    char *buffer;       /* room for two slices */
 } means[DEVICES_MAX];
 
-/* The device that a copy's side is on; -1: the host, or whichever the stream's is. */
+/* The device whose memory the address is; -1: host memory, or memory of the stream's device. */
 static int side_device(const void *ptr)
 {
     struct memory_range range;
@@ -29,7 +29,7 @@ static int side_device(const void *ptr)
     return device_of_window(ptr);
 }
 
-/* A copy of which one device has a part, until it is complete. */
+/* Makes a copy that involves one device, and waits until it is complete. */
 static cudaError_t one_copy(unsigned number, void *dst, size_t dst_pitch, const void *src,
                             size_t src_pitch, size_t width, size_t height, enum cudaMemcpyKind kind,
                             bool wait)
@@ -44,7 +44,7 @@ static cudaError_t one_copy(unsigned number, void *dst, size_t dst_pitch, const 
 
 /* ---- Between two devices: the lock is held --------------------------------------------------- */
 
-/* NULL: *error. */
+/* NULL: *error says why. */
 static char *buffer_of(unsigned number, cudaError_t *error)
 {
     void *made;
@@ -71,7 +71,7 @@ static size_t slice_size(size_t size, size_t at)
     return size - at < SLICE ? size - at : SLICE;
 }
 
-/* Begins to read the slice of a row that begins at `at`, if the row goes on there. */
+/* Starts to read the slice at `at`, if the row continues there. */
 static cudaError_t slice_read(unsigned from, const char *src, size_t size, size_t at, char *buffer)
 {
     const size_t now = at < size ? slice_size(size, at) : 0;
@@ -81,7 +81,7 @@ static cudaError_t slice_read(unsigned from, const char *src, size_t size, size_
                                cudaMemcpyDeviceToHost, false);
 }
 
-/* One row: slice by slice, of which the next is read while one is written. */
+/* Copies one row slice by slice: the next slice is read while one is written. */
 static cudaError_t row_copy(unsigned to, char *dst, unsigned from, const char *src, size_t size,
                             char *buffer)
 {
@@ -122,13 +122,13 @@ static cudaError_t two_copy(unsigned to, char *dst, size_t dst_pitch, unsigned f
 
 /* ---- What is called -------------------------------------------------------------------------- */
 
-/* Whether memory of another device than the stream's takes part. */
+/* Whether memory of a device other than the stream's is involved. */
 static bool is_elsewhere(const struct stream *stream, int device)
 {
     return device >= 0 && (unsigned)device != stream->device;
 }
 
-/* Whether both sides may be memory of devices. Managed memory is the host's too. */
+/* Whether both sides may be device memory. Managed memory is host memory, too. */
 static cudaError_t between_check(const void *dst, const void *src, enum cudaMemcpyKind kind)
 {
     if ((unsigned)kind > cudaMemcpyDefault)
@@ -139,7 +139,7 @@ static cudaError_t between_check(const void *dst, const void *src, enum cudaMemc
     return cudaSuccess;
 }
 
-/* to, from: the devices of both sides, as side_device tells them. */
+/* to, from: the devices of the two sides, from side_device. */
 static cudaError_t elsewhere_copy(struct stream *stream, int to, void *dst, size_t dst_pitch,
                                   int from, const void *src, size_t src_pitch, size_t width,
                                   size_t height, enum cudaMemcpyKind kind)
@@ -160,7 +160,8 @@ static cudaError_t elsewhere_copy(struct stream *stream, int to, void *dst, size
     return two_copy((unsigned)to, dst, dst_pitch, (unsigned)from, src, src_pitch, width, height);
 }
 
-/* Whether the stream's device has the side's memory, mapped if it is another's. */
+/* Whether the stream's device reaches the side's memory, which is mapped if it is another device's.
+ */
 static bool side_reached(const struct stream *stream, int device, const void *ptr)
 {
     return !is_elsewhere(stream, device) || pinned_reached(stream->device, ptr) ||
@@ -180,8 +181,8 @@ static cudaError_t legacy_wait(int device)
     return stream_error(stream, status);
 }
 
-/* A copy that the stream's device makes by itself. The legacy streams of both devices are in one
- * order there, as CUDA has it: work of either comes before such a copy, or behind it. */
+/* A copy that the stream's device makes by itself. As in CUDA, the legacy streams of both devices
+ * share one order for it: earlier work of either comes before the copy, later work after it. */
 static cudaError_t reached_copy(struct stream *stream, int to, void *dst, size_t dst_pitch,
                                 int from, const void *src, size_t src_pitch, size_t width,
                                 size_t height, enum cudaMemcpyKind kind, bool wait)
@@ -221,12 +222,12 @@ cudaError_t peer_copy_rows(struct stream *stream, void *dst, size_t dst_pitch, c
     else
         error =
             elsewhere_copy(stream, to, dst, dst_pitch, from, src, src_pitch, width, height, kind);
-    /* The call may have more for the stream: another slice, or another copy of a batch. */
+    /* The call may have more work for the stream: another slice, or another copy of a batch. */
     device_enter(own);
     return error;
 }
 
-/* A memset of which another device has all. */
+/* A memset of memory of another device. */
 static cudaError_t elsewhere_set(unsigned number, void *dst, size_t pitch,
                                  const struct pattern *pattern, size_t width, size_t height)
 {
@@ -257,7 +258,7 @@ cudaError_t peer_set_rows(struct stream *stream, void *dst, size_t pitch,
     return error;
 }
 
-/* Where the box begins: its first slice, and the bytes from one slice to the next. */
+/* The beginning of the box, and the distance from one slice to the next. */
 static char *box_at(const struct cudaPitchedPtr *memory, const struct cudaPos *at, size_t *slice)
 {
     *slice = memory->pitch * memory->ysize;

@@ -8,12 +8,12 @@
 #include "cudart/state/device.h"
 #include "cudart/state/memory_map.h"
 
-/* Held by whoever joins, and while a range comes or goes: what is removed is joined no more. Who
- * has it waits for as long as the server lets who joins wait, which is behind the kernels of the
- * joining device, 10 s at most. */
+/* Held while a device joins, and while a range comes or goes, so that a removed range is never
+ * joined. The holder waits as long as the server makes a join wait, which is behind the kernels of
+ * the joining device, 10 s at most. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static bool has_kernels[DEVICES_MAX]; /* likewise */
-static bool missed[DEVICES_MAX];      /* likewise: has failed to join something */
+static bool missed[DEVICES_MAX]; /* by device number: the device has failed to join something */
 
 /* NULL: not attached. */
 static gs_session session_of(unsigned number)
@@ -28,7 +28,7 @@ static void report_unreached(unsigned number, const struct memory_range *range, 
                 range->device, why);
 }
 
-/* The range is noted as joined. What fails is tried again when there is a chance. The lock is held.
+/* Joins the range and records that. A failure is retried at the next opportunity. The lock is held.
  */
 static gs_status join(unsigned number, const struct memory_range *range)
 {
@@ -49,8 +49,8 @@ static gs_status join(unsigned number, const struct memory_range *range)
     return status;
 }
 
-/* The device joins all that it has not; where it has waited in vain, the rest too is left for the
- * next chance. The lock is held. */
+/* Makes the device join everything that it has not joined; after a join that has timed out, the
+ * rest waits for the next opportunity, too. The lock is held. */
 static void join_all(unsigned number)
 {
     struct memory_range range = {0};
@@ -90,7 +90,7 @@ void pinned_begin(void)
     pthread_mutex_unlock(&lock);
 }
 
-/* Ends what the devices have joined. */
+/* Makes all devices leave the range that they have joined. */
 static void leave(const struct memory_range *range)
 {
     for (unsigned i = 0; i < DEVICES_MAX; i++) {

@@ -4,7 +4,7 @@
 
 #include "cudart/state/stream.h"
 
-/* Gives it to a stream that does not capture. Statuses as gs_gemm. */
+/* Gives the product to a stream that does not capture. Statuses as for gs_gemm. */
 gs_status product_issue(struct stream *stream, const gs_gemm_params *params);
 
 #endif

@@ -1,15 +1,15 @@
 /*
  * registered.c - see registered.h. One lock guards the exchanges.
  *
- * An exchange happens beside other threads, which may use the memory, and what else lies in its
- * first and its last page. While the bytes are copied nobody can write to the pages: a thread that
- * tries faults, and waits in the handler until the pages are exchanged. The new pages come in one
- * step of the kernel's. A system call that writes there meanwhile gets EFAULT.
+ * An exchange happens while other threads may use the memory, and whatever else is in its first and
+ * last page. While the bytes are copied, the pages are protected: a thread that writes there
+ * faults, and waits in the handler until the pages are exchanged. The kernel replaces the pages in
+ * one step. A system call that writes there meanwhile fails with EFAULT.
  *
- * The thread that waits may have any lock, for example malloc's, when the page has the header of a
- * block. So the handler takes no lock and asks no other thread. It waits for the turn alone, which
- * consists of the copy and system calls: no lock, no heap, no stdio, no signal. The handler never
- * waits for the lock of the exchanges, so the heap may be used with that lock held.
+ * The waiting thread may hold any lock, for example malloc's if the page contains the header of a
+ * heap block. So the handler takes no lock and asks no other thread. It only waits for the turn,
+ * which consists of the copy and system calls: no lock, no heap, no stdio, no signal. The handler
+ * never waits for the lock of the exchanges, so the heap may be used while that lock is held.
  */
 #include "cudart/state/registered.h"
 
@@ -34,28 +34,28 @@
 
 struct exchange {
     struct exchange *next;
-    uintptr_t start;  /* the first page */
+    uintptr_t start;  /* address of the first page */
     size_t size;      /* of whole pages */
-    void *registered; /* what the program registered */
-    void *block;      /* of gs_host_alloc */
-    gs_devptr there;  /* where kernels reach the block */
+    void *registered; /* the address that the program registered */
+    void *block;      /* from gs_host_alloc */
+    gs_devptr there;  /* the block's address for kernels */
     unsigned device;  /* the number of the device whose session has the block */
-    unsigned joined;  /* as bits: devices that have joined it (gs_host_join) */
+    unsigned joined;  /* bit mask: devices that have joined it (gs_host_join) */
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct exchange *exchanges;
-static atomic_bool any; /* there has been one */
-/* The pages of all that there have been lie between these. */
+static atomic_bool any; /* there has been an exchange */
+/* The range that contains all pages that were ever exchanged. */
 static atomic_uintptr_t lowest = UINTPTR_MAX, highest;
-static _Atomic uint32_t turn; /* odd: pages are protected */
+static _Atomic uint32_t turn; /* odd: pages are protected now */
 static pthread_once_t fork_once = PTHREAD_ONCE_INIT;
-static int fork_error; /* of pthread_atfork; 0: the handlers are registered */
+static int fork_error; /* result of pthread_atfork; 0: the handlers are registered */
 
 /* ---- What the process has mapped ------------------------------------------------------------- */
 
-/* Where the kernel finds the robust list of a thread. With glibc that is above the thread's stack,
- * in the same mapping, whoever has allocated the stack. 0: the kernel does not tell. */
+/* The address of the thread's robust list. glibc keeps it above the thread's stack, in the same
+ * mapping, whoever has allocated the stack. 0: the kernel does not tell. */
 static uintptr_t thread_head(pid_t thread)
 {
     void *head = NULL;
@@ -66,9 +66,9 @@ static uintptr_t thread_head(pid_t thread)
     return (uintptr_t)head;
 }
 
-/* Whether the mapping has the stack of a thread, and pages from START on may be of it. A thread
- * whose stack is protected could not wait: there is nowhere for the handler's frame. The first
- * thread's stack has a name in the maps. */
+/* Whether the mapping contains the stack of a thread and the pages from START on may belong to it.
+ * A thread whose stack is protected could not wait: the handler's frame would have no place. The
+ * first thread's stack is named in /proc/self/maps. */
 static bool has_stack(uintptr_t from, uintptr_t to, uintptr_t start)
 {
     DIR *threads = opendir("/proc/self/task");
@@ -86,7 +86,7 @@ static bool has_stack(uintptr_t from, uintptr_t to, uintptr_t start)
     return found || threads == NULL;
 }
 
-/* A line, of which what has no room is left out. */
+/* Reads a line; a part that does not fit is dropped. */
 static bool line_read(FILE *file, char *line, int size)
 {
     int byte = 0;
@@ -100,7 +100,8 @@ static bool line_read(FILE *file, char *line, int size)
     return true;
 }
 
-/* Whether all of the pages are readable, writable, and as SHARED says; a stack is never so. */
+/* Whether all of the pages are readable, writable, and mapped as SHARED says. A stack never
+ * qualifies. */
 static bool pages_are(uintptr_t start, size_t size, char shared)
 {
     FILE *maps = fopen("/proc/self/maps", "re");
@@ -125,7 +126,8 @@ static bool pages_are(uintptr_t start, size_t size, char shared)
 
 /* ---- A turn: pages are protected, and other threads wait ------------------------------------- */
 
-/* A handler of the program's would write in the midst, and wait for the thread that it runs in. */
+/* A signal handler of the program could write meanwhile, and wait for the thread that it
+ * interrupted. So signals are blocked. */
 static void turn_begin(uintptr_t start, size_t size, sigset_t *kept)
 {
     sigset_t all;
@@ -146,8 +148,8 @@ static void turn_end(const sigset_t *kept)
     pthread_sigmask(SIG_SETMASK, kept, NULL);
 }
 
-/* The kernel writes the page's first word as it is, in one step, so no other thread's write is
- * lost. */
+/* The kernel writes the page's first word back unchanged, in one step, so no other thread's write
+ * is lost. */
 static bool is_writable(uintptr_t page)
 {
     uint32_t nobody = 0;
@@ -156,7 +158,7 @@ static bool is_writable(uintptr_t page)
                    FUTEX_OP(FUTEX_OP_OR, 0, FUTEX_OP_CMP_EQ, 0)) >= 0;
 }
 
-/* The handler calls it when a write has met a protected page. By now the turn may be over, and the
+/* Called by the handler when a write has hit a protected page. By now the turn may be over, and the
  * next one may have begun. */
 static bool fault_wait(const void *address)
 {
@@ -178,8 +180,8 @@ static bool fault_wait(const void *address)
 
 /* ---- Exchanging: the lock is held ------------------------------------------------------------ */
 
-/* Copies whole pages. memcpy could be a sanitizer's, which refuses what lies beside the program's
- * memory, and takes locks. */
+/* Copies whole pages. memcpy could be a sanitizer's, which rejects bytes beside the program's
+ * memory and takes locks. */
 __attribute__((no_sanitize("address", "thread"))) static void pages_copy(
     volatile uint64_t *to, const volatile uint64_t *from, size_t size)
 {
@@ -187,8 +189,8 @@ __attribute__((no_sanitize("address", "thread"))) static void pages_copy(
         to[i] = from[i];
 }
 
-/* Puts what is mapped at FROM, or, SHARED, the same pages a second time, in the place of the pages,
- * with what they hold. */
+/* Replaces the pages by the mapping at FROM, or, if SHARED, by a second mapping of its pages, and
+ * keeps their contents. */
 static bool pages_exchange(uintptr_t start, size_t size, void *from, bool shared)
 {
     void *pages = (void *)start; // NOLINT: an address of the program's
@@ -200,7 +202,7 @@ static bool pages_exchange(uintptr_t start, size_t size, void *from, bool shared
         pages_copy(from, pages, size);
         done = mremap(from, shared ? 0 : size, size, MREMAP_MAYMOVE | MREMAP_FIXED, pages) == pages;
     }
-    if (!done) /* some of the pages may be protected */
+    if (!done) /* some of the pages may still be protected */
         mprotect(pages, size, PROT_READ | PROT_WRITE);
     turn_end(&kept);
     return done;
@@ -294,8 +296,8 @@ static struct exchange *exchange_make(void *ptr, size_t size, const char **why)
     return NULL;
 }
 
-/* Where the call's device, which joins the block if it is another one's, reaches it. *why: nowhere.
- */
+/* The address at which the call's device reaches the block, which it joins if the block is another
+ * device's. *why: the reason if it cannot. */
 static bool block_reach(struct exchange *e, gs_devptr *there, const char **why)
 {
     const unsigned number = device_number();
@@ -311,7 +313,7 @@ static bool block_reach(struct exchange *e, gs_devptr *there, const char **why)
     return false;
 }
 
-/* Waits for the work of the devices that have joined a block. */
+/* Waits for the work of all devices that have joined the block. */
 static void joined_sync(unsigned joined)
 {
     for (unsigned i = 0; i < DEVICES_MAX; i++) {
@@ -378,10 +380,9 @@ bool registered_find(const void *ptr, void **host, void **there)
     return e != NULL;
 }
 
-/* Takes out the exchange of what was registered at PTR, NULL: any of the call's device. The program
- * may have unmapped the memory, as free() does. *KEPT: there is no memory for pages, and the block
- * keeps the bytes.
- */
+/* Removes the exchange of the memory registered at PTR; NULL: any exchange of the call's device.
+ * The program may have unmapped the memory, as free() does. *KEPT: there is no memory for pages,
+ * and the block keeps the contents. */
 static struct exchange *exchange_undo(const void *ptr, bool *kept)
 {
     struct exchange **link = &exchanges, *e;
@@ -400,7 +401,7 @@ static struct exchange *exchange_undo(const void *ptr, bool *kept)
     return e;
 }
 
-/* Nobody waits for the device with the lock, which registered_find takes. */
+/* Waits for the device without the lock, which registered_find takes. */
 bool registered_end(void *ptr)
 {
     unsigned joined = 0;

@@ -5,7 +5,7 @@
 #include "cudart/state/heaps.h"
 #include "cudart/state/stream.h"
 
-/* Guards which rings there are, and their users. Taken before a ring's own lock. */
+/* Guards the set of rings and their users. Taken before the lock of a ring. */
 static pthread_mutex_t rings_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct ring rings_of[DEVICES_MAX][RINGS_MAX];
 
@@ -16,8 +16,8 @@ static struct ring *rings_here(void)
 
 /* ---- End events: the ring's lock is held ----------------------------------------------------- */
 
-/* Where no event can be recorded, the end of the ring stands for the end of the stream's work. A
- * session that has ended makes this fail too, which the next call tells. */
+/* If no event can be recorded, the end of the ring stands for the end of the stream's work. The
+ * record also fails if the session has ended, which the next call reports. */
 static void end_record(struct ring *ring, struct stream *stream)
 {
     gs_status status = GS_OK;
@@ -38,7 +38,8 @@ void ring_turn_slow(struct ring *ring, struct stream *stream)
     pthread_mutex_unlock(&ring->lock);
 }
 
-/* Another stream may have recorded the end of this one's work while the work was given. */
+/* Another stream may have recorded the end of this stream's work while the work was being
+ * submitted. */
 void ring_leave_slow(struct ring *ring, struct stream *stream)
 {
     pthread_mutex_lock(&ring->lock);
@@ -114,12 +115,13 @@ static gs_status ring_open(struct ring *ring, int priority)
 
     if (priority != 0) {
         status = gs_get_qos(session, &qos);
-        /* A stream has class and priority of its own, and nothing else. */
+        /* A stream only has a class and a priority of its own. */
         qos = (gs_qos){.size = sizeof(qos), .cls = qos.cls, .priority = 1};
     }
     if (status == GS_OK)
         status = gs_stream_create(session, priority != 0 ? &qos : NULL, &ring->handle);
-    if (status == GS_ERR_INVALID_VALUE && priority != 0) /* the session may not have it */
+    if (status == GS_ERR_INVALID_VALUE &&
+        priority != 0) /* the session is not allowed this priority */
         status = gs_stream_create(session, NULL, &ring->handle);
     if (status == GS_OK)
         pthread_mutex_init(&ring->lock, NULL);
@@ -133,7 +135,7 @@ static bool ring_idle(const struct ring *ring)
     return gs_stream_query(device_session(), ring->handle) == GS_OK;
 }
 
-/* A ring of that priority without a stream, whose work is done; NULL: none. */
+/* A ring of that priority without streams and without unfinished work; NULL: there is none. */
 static struct ring *ring_spare(int priority)
 {
     struct ring *const rings = rings_here();
@@ -146,8 +148,8 @@ static struct ring *ring_spare(int priority)
     return NULL;
 }
 
-/* A slot for a new ring: a free one, or that of a ring without a stream and without work, which
- * ends. NULL: none. */
+/* A slot for a new ring: a free one, or that of a ring without streams and work, which is ended.
+ * NULL: there is none. */
 static struct ring *ring_slot(void)
 {
     struct ring *const rings = rings_here();
@@ -167,7 +169,7 @@ static struct ring *ring_slot(void)
     return NULL;
 }
 
-/* The ring to share: of the same priority and kind if there is one, and with the fewest streams. */
+/* The ring to share: preferably of the same priority and kind, and with the fewest streams. */
 static struct ring *ring_to_share(bool blocking, int priority)
 {
     struct ring *const rings = rings_here();

@@ -17,18 +17,18 @@
 #include "cudart/base/error.h"
 #include "cudart/state/host_call.h"
 
-/* A process that writes nonsense here misleads those that it shares the event with, and nobody
- * else. */
+/* The shared page. A process that writes garbage here only misleads the processes with which it
+ * shares the event. */
 struct page {
     uint64_t secret;
-    _Atomic uint64_t recorded; /* records so far, of all processes */
-    _Atomic uint64_t done;     /* the last of them that is complete */
-    _Atomic pid_t recorder;    /* whose the last is */
+    _Atomic uint64_t recorded; /* number of records so far, in all processes */
+    _Atomic uint64_t done;     /* the last record that is complete */
+    _Atomic pid_t recorder;    /* the process that made the last record */
 };
 
 struct shared_event {
     struct page *page;
-    int fd;               /* the memory's; -1: it was opened */
+    int fd;               /* of the shared memory; -1: the event was opened, not made */
     _Atomic uint64_t own; /* this process's last record */
     _Atomic unsigned holders;
 };
@@ -111,7 +111,7 @@ struct record {
     uint64_t number;
 };
 
-/* The caller's work up to the record is complete, or its session has ended. */
+/* Called when the caller's work up to the record is complete, or its session has ended. */
 static void record_tell(cudaStream_t stream, cudaError_t error, void *data)
 {
     struct record *record = data;
@@ -139,7 +139,7 @@ cudaError_t shared_event_record(struct shared_event *event, struct stream *strea
     atomic_store(&event->page->recorder, getpid());
     error = host_call_add(stream, NULL, record_tell, record);
     if (error != cudaSuccess &&
-        error != error_sticky(device_session())) /* of which it has been told */
+        error != error_sticky(device_session())) /* of which the caller was told */
         record_tell(NULL, error, record);
     return error;
 }
@@ -154,7 +154,7 @@ bool shared_event_done(const struct shared_event *event)
     return atomic_load(&event->page->done) >= atomic_load(&event->page->recorded);
 }
 
-/* As libgshare's waits, which sleep in steps that grow. */
+/* Polls like libgshare's waits, with growing sleeps. */
 cudaError_t shared_event_wait(const struct shared_event *event)
 {
     const uint64_t recorded = atomic_load(&event->page->recorded);

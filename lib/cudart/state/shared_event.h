@@ -1,7 +1,7 @@
 /*
  * shared_event.h - events that several processes record and wait for (cudaEventInterprocess): a
- * page of shared memory that counts records, and which of them are complete. A host function behind
- * the work tells the latter.
+ * page of shared memory counts the records and the completed ones. A host function behind the
+ * recorded work marks its record as complete.
  */
 #ifndef GS_CUDART_SHARED_EVENT_H
 #define GS_CUDART_SHARED_EVENT_H
@@ -11,7 +11,7 @@
 
 struct shared_event;
 
-/* The name by which other processes of the user open the event, while its maker has it. */
+/* The name by which other processes of the same user open the event while its maker holds it. */
 struct shared_event_name {
     uint64_t secret;
     int32_t process, descriptor;
@@ -19,18 +19,18 @@ struct shared_event_name {
 
 /* Makes an event, which the caller holds. NULL: no memory. */
 struct shared_event *shared_event_new(void);
-/* Opens the event of that name, which the caller then holds. NULL: there is none. */
+/* Opens the event with that name, which the caller then holds. NULL: there is none. */
 struct shared_event *shared_event_open(const struct shared_event_name *name);
 void shared_event_release(struct shared_event *event);
 struct shared_event_name shared_event_name(const struct shared_event *event);
 
 cudaError_t shared_event_record(struct shared_event *event, struct stream *stream);
-/* Whether the last record is this process's. */
+/* Whether this process made the last record. */
 bool shared_event_is_own(const struct shared_event *event);
-/* Whether what was recorded last is complete. */
+/* Whether the last record is complete. */
 bool shared_event_done(const struct shared_event *event);
-/* Waits until that is complete. cudaErrorMpsClientTerminated: the process that recorded the event
- * has ended before. */
+/* Waits until the last record is complete. cudaErrorMpsClientTerminated: the process that made it
+ * has ended earlier. */
 cudaError_t shared_event_wait(const struct shared_event *event);
 
 #endif

@@ -10,13 +10,13 @@
 
 #define STREAMS_MAX 65536u
 
-/* What each device has of its own. */
+/* The streams of one device. */
 struct device_streams {
     struct legacy_order order;
     struct ring ring;
     struct stream legacy;
     gs_event event;
-    uint64_t recorded; /* order.legacy_work that the event captured */
+    uint64_t recorded; /* the order.legacy_work that the event marks */
 };
 #define DEVICE_STREAMS(number)                                                                     \
     {                                                                                              \
@@ -35,20 +35,20 @@ static struct handle_slot slots[STREAMS_MAX];
 static struct stream streams[STREAMS_MAX];
 static struct handles handles = HANDLES_INIT(slots, STREAMS_MAX, 8);
 
-/* Guards joins, and which streams there are to join. */
+/* Guards the list of streams, and the joins with the legacy stream. */
 static pthread_mutex_t join_lock = PTHREAD_MUTEX_INITIALIZER;
 static _Atomic uint64_t ids = STREAM_LEGACY_ID + 1;
 
 /* ---- The legacy stream's order --------------------------------------------------------------- */
 
-/* The legacy stream waits for what the stream has been given. join_lock is held. */
+/* Makes the legacy stream wait for the work submitted to the stream. join_lock is held. */
 static gs_status join_blocking_stream(struct stream *stream)
 {
     gs_event end = NULL;
     gs_status status;
 
-    /* Of a stream that is idle there is nothing to wait for, and a wait all the same would be the
-     * legacy stream's work: cudaStreamQuery would not find that idle. */
+    /* An idle stream needs no wait, and a wait would be work of the legacy stream: cudaStreamQuery
+     * would not see it idle. */
     if (!atomic_exchange_explicit(&stream->working, false, memory_order_acq_rel) ||
         stream_query(stream) == GS_OK)
         return GS_OK;
@@ -56,7 +56,7 @@ static gs_status join_blocking_stream(struct stream *stream)
     return status == GS_OK && end != NULL ? gs_stream_wait_event(NULL, end) : status;
 }
 
-/* The same of all of them. */
+/* Does that for all blocking streams. */
 static gs_status join_blocking_streams(void)
 {
     gs_status status = GS_OK;
@@ -67,7 +67,8 @@ static gs_status join_blocking_streams(void)
         if (handles_of(&handles, (int)i) == 0 || !stream->blocking ||
             stream->device != device_number())
             continue;
-        /* CUDA refuses work in the legacy stream that a capture would have to come before. */
+        /* CUDA refuses work in the legacy stream while a capturing stream would have to come before
+         * it. */
         if (stream_capturing(stream))
             return GS_ERR_RECORDING;
         status = join_blocking_stream(stream);
@@ -75,14 +76,14 @@ static gs_status join_blocking_streams(void)
     return status;
 }
 
-/* A blocking stream waits for the legacy stream's work so far. join_lock is held. */
+/* Makes a blocking stream wait for the legacy stream's work so far. join_lock is held. */
 static gs_status join_legacy(gs_session session, struct stream *stream)
 {
     struct device_streams *here = &of_devices[stream->device];
     uint64_t work = atomic_load_explicit(&here->order.legacy_work, memory_order_acquire);
     gs_status status = GS_OK;
 
-    /* As above: a copy that waited has left nothing to wait for. */
+    /* As above: after a synchronous copy there is nothing to wait for. */
     if (gs_stream_query(session, NULL) == GS_OK) {
         atomic_store_explicit(&stream->legacy_seen, work, memory_order_release);
         return GS_OK;
@@ -159,7 +160,7 @@ cudaError_t stream_new(unsigned flags, int priority, cudaStream_t *handle)
     status = stream_open(&streams[number], flags, priority);
     if (status != GS_OK) {
         handles_free(&handles, number);
-        if (status == GS_ERR_LIMIT) /* cudaErrorMemoryAllocation does not tell */
+        if (status == GS_ERR_LIMIT) /* cudaErrorMemoryAllocation does not say which limit */
             report_once("no more streams: %s", gs_last_error_message());
         return device_error(status);
     }
@@ -172,8 +173,8 @@ cudaError_t stream_new(unsigned flags, int priority, cudaStream_t *handle)
     return cudaSuccess;
 }
 
-/* Takes the stream from its handle. Later work of the legacy stream comes after its work all the
- * same. join_lock is held. */
+/* Removes the stream from its handle. Later work of the legacy stream still comes after the
+ * stream's work. join_lock is held. */
 static cudaError_t stream_close(uint64_t handle, struct stream **out)
 {
     int number = handles_find(&handles, handle);
@@ -186,7 +187,7 @@ static cudaError_t stream_close(uint64_t handle, struct stream **out)
         return cudaErrorStreamCaptureUnsupported;
     device_enter(stream->device);
     if (stream->blocking)
-        join_blocking_stream(stream); /* what fails here, the next call returns */
+        join_blocking_stream(stream); /* a failure here is reported by the next call */
     if (handles_close(&handles, handle) < 0)
         return cudaErrorInvalidResourceHandle;
     if (stream->blocking)
@@ -245,7 +246,7 @@ static pthread_key_t thread_key;
 static pthread_once_t thread_once = PTHREAD_ONCE_INIT;
 static bool thread_key_made;
 
-/* By the device's number; NULL: not made yet. */
+/* By device number; NULL: not made yet. */
 struct thread_streams {
     cudaStream_t of[DEVICES_MAX];
     cudaStream_t beside[DEVICES_MAX]; /* see stream_go_on */
@@ -288,8 +289,8 @@ static struct thread_streams *thread_streams(void)
     return mine;
 }
 
-/* The one of the call's device, made at the thread's first use of it, and destroyed with the
- * thread. */
+/* The thread's own default stream, or the one beside it, on the call's device. Made at the first
+ * use and destroyed with the thread. */
 static cudaError_t thread_stream(bool beside, cudaStream_t *handle)
 {
     struct thread_streams *mine = thread_streams();

@@ -14,7 +14,7 @@ static struct texture_object *objects; /* guarded by lock */
 
 /* ---- What is asked for ----------------------------------------------------------------------- */
 
-/* Memory that a texture is to show: of the device, and as large as its allocation. */
+/* Checks the memory of a texture: device memory, with the bounds of its allocation. */
 static cudaError_t memory_take(void *ptr, const struct cudaChannelFormatDesc *channels, size_t size,
                                gs_texture_resource *resource)
 {
@@ -41,7 +41,7 @@ static cudaError_t resource_take(const struct cudaResourceDesc *given,
         resource->array = (gs_array)(uintptr_t)given->res.array.array;
         error = array_describe(given->res.array.array, &desc);
         if (error == cudaSuccess)
-            resource->format = desc.format; /* for the checks of texture_take */
+            resource->format = desc.format; /* for the checks in texture_take */
         return error;
     case cudaResourceTypeLinear:
         resource->type = GS_RESOURCE_LINEAR;
@@ -111,7 +111,7 @@ static cudaError_t texture_take(const struct cudaTextureDesc *given, gs_format f
 
 /* ---- Objects --------------------------------------------------------------------------------- */
 
-/* A handle that is no array is an invalid value here. */
+/* For these calls, an invalid array handle is an invalid value. */
 static cudaError_t made(gs_status status)
 {
     return status == GS_ERR_INVALID_HANDLE ? cudaErrorInvalidValue : device_error(status);
@@ -165,8 +165,8 @@ cudaError_t texture_new(const struct cudaResourceDesc *resource, const struct cu
     return cudaSuccess;
 }
 
-/* The link that leads to the object of the call's device, since devices may give the same handle;
- * it leads to NULL where there is none. lock is held. */
+/* The link that points to the object of the call's device, since devices may use the same handle;
+ * or the last link, which is NULL. lock is held. */
 static struct texture_object **link_of(unsigned long long handle, bool surface)
 {
     struct texture_object **link = &objects;

@@ -1,6 +1,6 @@
-/* See link.h. The modules are read, one definition is chosen for each name, and what is left is
- * printed as one module. Operands name symbols by pointers to the module's own objects: those that
- * are not chosen have the same name as the one that is. */
+/* See link.h. The modules are read, one definition is chosen for each name, and the result is
+ * printed as one module. Operands refer to symbols by pointers to the module's own objects, which
+ * stay valid: a symbol that was not chosen has the same name as the one that was. */
 #include "ptx/link/link.h"
 
 #include <errno.h>
@@ -11,7 +11,7 @@
 
 #include "ptx/ptx.h"
 
-/* Behind the names of modules' own symbols where another module has that name. */
+/* Appended to the names of modules' own symbols if another module has that name. */
 #define RENAMED "$linked"
 
 /* A variable or function at the top level of a module: one of the two pointers. */
@@ -22,15 +22,15 @@ struct symbol {
     struct ptx_func *func;
 };
 
-/* How much a symbol says of its name: what defines it stands for all others. */
+/* How much a symbol defines: the one of the highest rank is chosen for its name. */
 enum rank { RANK_DECLARED, RANK_COMMON, RANK_WEAK, RANK_DEFINED };
 
 struct linker {
     struct ptx_module **modules;
     uint32_t count;
-    struct symbol *symbols; /* in the order of their names, then of modules */
+    struct symbol *symbols; /* sorted by name, then by module */
     size_t symbol_count;
-    struct ptx_module linked; /* what is printed: its arrays hold the modules' objects */
+    struct ptx_module linked; /* the result: its arrays hold the modules' objects */
     char *why;
 };
 
@@ -70,7 +70,7 @@ static int module_read(struct linker *l, const char *text, size_t length)
     return 0;
 }
 
-/* The newest version and architecture of all: that which runs all of them. */
+/* Chooses the newest version and architecture of all modules, which runs all of them. */
 static void target_choose(struct linker *l)
 {
     const struct ptx_module *newest = l->modules[0];
@@ -131,7 +131,7 @@ static bool defines(const struct symbol *s)
                           : s->func->has_body || s->func->alias != NULL;
 }
 
-/* Whether the symbol is its module's own, which no other module can name. */
+/* Whether no other module can refer to the symbol. */
 static bool is_own(const struct symbol *s)
 {
     return linkage_of(s) == PTX_LINK_NONE && defines(s);
@@ -171,7 +171,7 @@ static bool agree(const struct symbol *a, const struct symbol *b)
            params_agree(a->func->params, a->func->nparams, b->func->params, b->func->nparams);
 }
 
-/* Finds the symbol that stands for all that are not modules' own, of `count` with one name. */
+/* Chooses one of the `count` symbols with the same name, apart from modules' own. */
 static int group_choose(const struct linker *l, struct symbol *group, size_t count,
                         struct symbol **chosen)
 {
@@ -201,13 +201,13 @@ static int group_choose(const struct linker *l, struct symbol *group, size_t cou
 
 /* ---- The device runtime ---------------------------------------------------------------------- */
 
-/* nvcc links the device runtime (libcudadevrt) with every program of -rdc=true. It is what kernels
- * launch kernels with, by functions of the driver that PTX cannot reach. */
+/* nvcc links the device runtime (libcudadevrt) with every program compiled with -rdc=true. Kernels
+ * launch kernels by it, through functions of the driver that PTX cannot reach. */
 #define DEVICE_RUNTIME_CALL "__cuda_syscall_cnpv2LaunchDeviceV2"
-/* What libgshare_cudart links for programs with conditional nodes (cudart/state/module.c). */
+/* libgshare_cudart links this for programs with conditional nodes (cudart/state/module.c). */
 #define CONDITION_FUNCTION  "cudaGraphSetConditional"
 
-/* How many symbols have the name of the one at `group`. */
+/* The number of symbols with the same name as the one at `group`. */
 static size_t group_count(const struct linker *l, const struct symbol *group)
 {
     const struct symbol *end = l->symbols + l->symbol_count, *s = group;
@@ -217,7 +217,7 @@ static size_t group_count(const struct linker *l, const struct symbol *group)
     return (size_t)(s - group);
 }
 
-/* The first module that defines, or declares, the name. */
+/* Finds the first module that defines, or declares, the name. */
 static bool module_find(const struct linker *l, const char *name, bool defined, uint32_t *module)
 {
     for (size_t i = 0; i < l->symbol_count; i++) {
@@ -246,10 +246,9 @@ static bool module_is_used(const struct linker *l, uint32_t module)
     return false;
 }
 
-/* Leaves out the module that defines, or declares, the name, where no other module calls it. Else
- * each indirect call could mean one of its functions, its target could be newer than the device,
- * and a fenced module that has functions takes its window from a constant, which costs each launch.
- */
+/* Leaves out the module that defines, or declares, the name, if no other module calls it. Otherwise
+ * each indirect call might mean one of its functions, its target might be newer than the device,
+ * and a fenced module with functions reads its window from a constant, which slows each launch. */
 static void unused_leave_out(struct linker *l, const char *name, bool defined)
 {
     uint32_t module;
@@ -286,7 +285,7 @@ static int symbol_rename(const struct linker *l, struct symbol *s)
     return 0;
 }
 
-/* Each variable's and function's `user` becomes the one that stands for it. */
+/* Sets the `user` of each variable and function to the symbol chosen for its name. */
 static int group_resolve(const struct linker *l, struct symbol *group, size_t count)
 {
     struct symbol *chosen;
@@ -303,7 +302,7 @@ static int group_resolve(const struct linker *l, struct symbol *group, size_t co
             s->var->user = stands->var;
         else
             s->func->user = stands->func;
-        /* Dynamic shared memory: of all that kernels ask for, the strictest alignment. */
+        /* Dynamic shared memory gets the strictest alignment that any kernel requires. */
         if (stands->var != NULL && stands->var->align < s->var->align)
             stands->var->align = s->var->align;
         if (is_own(s) && count > 1)
@@ -327,7 +326,7 @@ static int symbols_resolve(const struct linker *l)
 
 /* ---- What is left ---------------------------------------------------------------------------- */
 
-/* A variable whose initial value names others, which have to come before it. */
+/* A variable whose initial value refers to others, which must come before it. */
 struct waiting {
     struct ptx_var *var;
     uint32_t next; /* of its addresses */
@@ -340,7 +339,7 @@ static bool is_placed(const struct linker *l, const struct ptx_var *var)
     return var->id < l->linked.nvars && l->linked.vars[var->id] == var;
 }
 
-/* Places the variable behind those that its initial value names. */
+/* Places the variable after those to which its initial value refers. */
 static int var_place(struct linker *l, struct ptx_var *var, struct waiting *stack)
 {
     size_t depth = 0;
@@ -390,7 +389,7 @@ static int vars_place(struct linker *l)
     return result;
 }
 
-/* The printer puts bodies in the order of their lines: module by module. */
+/* The printer prints bodies in the order of their lines, so module by module. */
 static void funcs_place(struct linker *l)
 {
     uint32_t line = 0;
@@ -411,7 +410,7 @@ static void funcs_place(struct linker *l)
     }
 }
 
-/* A pragma of a module counts for all. */
+/* A pragma of one module applies to all. */
 static void pragmas_place(struct linker *l)
 {
     for (uint32_t i = 0; i < l->count; i++) {

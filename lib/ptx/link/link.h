@@ -1,6 +1,6 @@
 /* Links PTX modules into one, as nvlink does with relocatable machine code: what one module
  * declares and another defines becomes one symbol. Works on the text, so the result can be
- * rewritten and compiled like any other. Any thread; no state. Trusts nothing of the texts. */
+ * rewritten and compiled like any other. Any thread; no state. The texts are not trusted. */
 #ifndef GS_PTX_LINK_H
 #define GS_PTX_LINK_H
 

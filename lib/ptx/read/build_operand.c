@@ -1,10 +1,10 @@
-/* Makes a struct ptx_operand of an operand as it is written, and checks that it fits the position
- * that the instruction's form has for it. */
+/* Makes a struct ptx_operand from an operand as written, and checks that it fits its position in
+ * the instruction's form. */
 #include "ptx/read/parse.h"
 
 /* ---- the check of an operand against its position ---- */
 
-/* ld, st, cvt and the like take registers wider than their type. */
+/* ld, st, cvt and similar instructions accept registers wider than their type. */
 static bool takes_wider(const struct ptx_inst *inst)
 {
     enum ptx_class class = ptx_op_class(inst->op);
@@ -18,8 +18,8 @@ static bool is_bits(enum ptx_type t)
     return t >= PTX_T_B8 && t <= PTX_T_B128;
 }
 
-/* Bits fit everything; whole numbers fit whole numbers; f16, f32 and f64 only themselves. The
- * narrow and packed floats that no register is declared with live in bits or whole numbers. */
+/* Bits fit everything; integers fit integers; f16, f32 and f64 only fit themselves. Narrow and
+ * packed floats, which no register is declared with, are held in bits or integers. */
 static bool kind_fits(enum ptx_type want, enum ptx_type have)
 {
     bool has_register = want == PTX_T_F16 || want == PTX_T_F32 || want == PTX_T_F64;
@@ -47,7 +47,7 @@ static bool register_fits(const struct parser *p, const struct ptx_inst *inst, e
                             (is_bits(type) || is_bits(have) || !ptx_type_is_float(type)));
 }
 
-/* Whether the address of a variable or function may stand there as a value. */
+/* Whether the address of a variable or function is allowed as a value. */
 static bool takes_symbols(const struct ptx_inst *inst)
 {
     enum ptx_class class = ptx_op_class(inst->op);
@@ -67,11 +67,11 @@ static bool fits_source(const struct parser *p, const struct raw *r, enum ptx_ty
                (p->lenient || register_fits(p, inst, type, r->o.reg));
     case RAW_NUMBER:
         return true;
-    case RAW_SREG: /* ptxas takes it so too */
+    case RAW_SREG: /* ptxas accepts it, too */
         return inst->op == PTX_OP_MOV || inst->op == PTX_OP_CVT;
     case RAW_SYM:
     case RAW_FUNC:
-        /* ptxas takes symbol+offset anywhere, a symbol alone does not stand for a register */
+        /* ptxas accepts symbol+offset anywhere; a symbol alone cannot replace a register */
         return type != PTX_T_PRED &&
                (takes_symbols(inst) || (r->kind == RAW_SYM && r->o.sym.offset));
     default:
@@ -87,7 +87,7 @@ static bool fits_destination(const struct parser *p, const struct raw *r, enum p
                                                           PTX_T_PRED) == (type == PTX_T_PRED));
 }
 
-/* {%r1} where no .v2/.v4 stands means %r1: surfaces are written so. */
+/* {%r1} where no .v2 or .v4 is given means %r1: surface instructions are written so. */
 static const struct raw *unwrapped(const struct parser *p, const struct raw *r,
                                    const struct ptx_desc *desc, const struct ptx_inst *inst)
 {
@@ -202,7 +202,7 @@ static bool build_simple(struct parser *p, const struct raw *r, const struct ptx
     }
 }
 
-/* The first coordinate of a layered texture or surface is an index. */
+/* The first coordinate of a layered texture or surface is the layer's index. */
 static bool is_layer(const struct ptx_desc *desc, const struct ptx_inst *inst, uint32_t i)
 {
     return desc->kind == PTX_DESC_COORD && i == 0 &&
@@ -298,7 +298,7 @@ static bool build_list(struct parser *p, const struct raw *r, const struct ptx_d
     return true;
 }
 
-/* Each brx.idx may go to all targets of its list, which others may have too. */
+/* Each brx.idx may jump to all targets of its list; other brx.idx may use the same list. */
 static bool build_table(struct parser *p, const struct raw *r, struct ptx_operand *out)
 {
     const struct ptx_table *table = (const struct ptx_table *)p->tables.data + r->o.table;

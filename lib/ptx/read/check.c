@@ -1,4 +1,4 @@
-/* What the form of an instruction does not say by itself, but whoever lowers it relies on. */
+/* Checks that the form of an instruction does not express, but that the lowering relies on. */
 #include "ptx/read/parse.h"
 
 static bool check_vector(struct parser *p, const struct ptx_inst *inst, const struct token *at)
@@ -103,7 +103,7 @@ static bool check_bulk(struct parser *p, const struct ptx_inst *inst, const stru
                        ptx_op_name(inst->op), (long long)bytes->imm);
 }
 
-/* In shared memory 32 bits and sums of 64 are all that there is. */
+/* Shared memory only supports 32-bit operations and 64-bit additions. */
 static bool check_bulk_reduction(struct parser *p, const struct ptx_inst *inst,
                                  const struct token *at)
 {
@@ -162,7 +162,7 @@ static bool check_mov(struct parser *p, const struct ptx_inst *inst, const struc
     return true;
 }
 
-/* Constant operands name one of 16 barriers, and count whole warps. */
+/* A constant operand must name one of 16 barriers, and a thread count must be whole warps. */
 static bool check_barrier(struct parser *p, const struct ptx_inst *inst, const struct token *at)
 {
     bool reduces = inst->op == PTX_OP_BAR_RED || inst->op == PTX_OP_BARRIER_RED;
@@ -180,7 +180,8 @@ static bool check_barrier(struct parser *p, const struct ptx_inst *inst, const s
     return true;
 }
 
-/* In another block of the cluster an object is arrived at, without an answer, and told of bytes. */
+/* For an object in another block of the cluster, a thread can only arrive, without a result, and
+ * announce bytes. */
 static bool check_mbarrier(struct parser *p, const struct ptx_inst *inst, const struct token *at)
 {
     if (inst->space != PTX_SPACE_SHARED_CLUSTER)

@@ -4,7 +4,7 @@
 
 #define SHAPE(s) (1u << PTX_SHAPE_##s)
 
-/* Which shapes there are for factors of one type, and which types the sums may have. */
+/* The shapes for factors of one type, and the types that the sums may have. */
 struct rule {
     uint8_t factor;
     uint32_t mma, sparse, wmma;
@@ -68,7 +68,7 @@ static bool is_sum(const struct rule *rule, enum ptx_type type)
     return type && (type == rule->sums[0] || type == rule->sums[1]);
 }
 
-/* u8 goes with s8, u4 with s4, e4m3 with e5m2; all else with itself. */
+/* u8 matches s8, u4 matches s4, e4m3 matches e5m2; any other type only matches itself. */
 static bool factors_match(enum ptx_type a, enum ptx_type b)
 {
     return a == b || (ptx_type_bits(a) == ptx_type_bits(b) && ptx_type_bits(a) <= 8 &&
@@ -127,7 +127,7 @@ static bool check_list(struct parser *p, const struct ptx_operand *o, unsigned c
     return true;
 }
 
-/* The register of a sparse factor's metadata, and which lanes' count. */
+/* The register with a sparse factor's metadata, and the lanes whose metadata count. */
 static bool check_sparse(struct parser *p, const struct ptx_inst *inst, const struct token *at)
 {
     const struct ptx_operand *metadata = &inst->ops[4], *selector = &inst->ops[5];

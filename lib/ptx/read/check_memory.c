@@ -1,10 +1,11 @@
-/* Checks of loads, stores, atomics and all other instructions that name an address: that the state
- * space, the variable, the memory order and the cache words go together. */
+/* Checks of loads, stores, atomics and other instructions with an address: that the state space,
+ * the variable, the memory order and the cache operators fit together. */
 #include "ptx/read/parse.h"
 
 #define SPACE(s) (1u << PTX_SPACE_##s)
 
-/* Variables that an instruction on generic addresses may name: ptxas then takes their own space. */
+/* Spaces of variables that an instruction on generic addresses may name: ptxas then uses the
+ * variable's space. */
 static uint32_t generic_variables(const struct ptx_inst *inst)
 {
     switch (ptx_op_class(inst->op)) {
@@ -29,13 +30,13 @@ static bool space_matches(const struct ptx_inst *inst, enum ptx_space space, enu
     return space == var || (space == PTX_SPACE_GENERIC && generic_variables(inst) >> var & 1);
 }
 
-/* The space of the address that operand I is. */
+/* The state space of the address in operand I. */
 static enum ptx_space space_of(const struct ptx_inst *inst, unsigned i)
 {
     enum ptx_class class = ptx_op_class(inst->op);
 
     if (class == PTX_CLASS_TENSOR && inst->op != PTX_OP_FENCE_PROXY_TENSORMAP)
-        return PTX_SPACE_SHARED; /* a box or a barrier */
+        return PTX_SPACE_SHARED; /* a tensor's box or a barrier */
     return class == PTX_CLASS_ASYNC && i == 1 ? inst->space2 : inst->space;
 }
 
@@ -131,9 +132,9 @@ static bool check_cache(struct parser *p, const struct ptx_inst *inst, const str
     return true;
 }
 
-/* Parameters of functions and calls, which are no memory: ptxas 13.0 keeps a list of the parts of
- * each, and for a result that of the call that stands above in the text. Without one, and for a
- * part outside, it reads and writes out of bounds. */
+/* Parameters of functions and calls, which are not memory: ptxas 13.0 keeps a list of the parts of
+ * each, and for a result that of the call above it in the text. Without such a call, or for a part
+ * outside, ptxas reads and writes out of bounds. */
 static bool check_parameter(struct parser *p, const struct ptx_inst *inst, const struct token *at)
 {
     const struct ptx_mem *mem = &inst->ops[inst->op == PTX_OP_LD].mem;

@@ -1,6 +1,6 @@
 /* Checks of arithmetic, comparisons and conversions: that the instruction's types allow its
- * rounding, saturation and flushing. The forms of ptx_ops.def say which words there are; this file
- * says which go together. */
+ * rounding, saturation and flushing. The forms in ptx_ops.def list the modifiers; this file checks
+ * which may be combined. */
 #include "ptx/read/parse.h"
 
 static bool refuse(struct parser *p, const struct ptx_inst *inst, const struct token *at,
@@ -145,7 +145,7 @@ static bool check_comparison(struct parser *p, const struct ptx_inst *inst, cons
 
 /* ---- cvt between single numbers ---- */
 
-/* What one conversion asks for and allows. */
+/* The modifiers that a conversion requires and allows. */
 struct conversion {
     bool needs_rounding, may_round, ftz, sat;
     bool whole; /* to an integer: .rni and so on */
@@ -226,7 +226,7 @@ static bool check_conversion(struct parser *p, const struct ptx_inst *inst, cons
 
 /* ---- all of them ---- */
 
-/* Checks a constant that says a position or a length in bits. */
+/* Checks a constant that is a position or a length in bits. */
 static bool check_field(struct parser *p, const struct ptx_inst *inst, unsigned first,
                         const struct token *at)
 {

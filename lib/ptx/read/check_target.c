@@ -1,5 +1,5 @@
-/* Since when there is an instruction: the least .target and .version that may use it. Constants;
- * what is not listed is as old as the targets that are read. */
+/* The lowest .target and .version that support an instruction. Constants; an instruction that is
+ * not listed exists in all targets and versions that the reader accepts. */
 #include "ptx/read/parse.h"
 
 struct since {
@@ -77,8 +77,8 @@ static const struct since since[] = {
     {PTX_OP_WMMA_STORE, 70, 6, 3},
 };
 
-/* Says what the target or the version is too early for, or too late: an exchange of lanes without
- * .sync; NULL: neither. */
+/* Says for what the target or the version is too old, or too new (an exchange of lanes without
+ * .sync); NULL: the instruction is supported. */
 static const char *newer_or_gone(const struct ptx_module *m, const struct ptx_inst *inst,
                                  unsigned version)
 {
@@ -128,7 +128,7 @@ bool target_check(struct parser *p, const struct ptx_inst *inst, const struct to
                                m->version_minor);
         break;
     }
-    /* No later device has it. */
+    /* Later devices do not support it. */
     if (ptx_op_class(inst->op) == PTX_CLASS_WGMMA && (m->sm != 90 || m->sm_suffix != 'a'))
         return parser_fail(p, at, "%s: expected .target sm_90a, found sm_%u", ptx_op_name(inst->op),
                            m->sm);

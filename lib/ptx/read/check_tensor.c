@@ -1,4 +1,4 @@
-/* Tensor copies: that the coordinates are as many as the dimensions, and what may name a map. */
+/* Tensor copies: that there is a coordinate for each dimension, and which operands may be a map. */
 #include "ptx/read/parse.h"
 
 enum { MAP_BYTES = 128 };

@@ -1,9 +1,9 @@
-/* Textures and surfaces: which geometries, vectors and types go together, as ptxas has it. */
+/* Textures and surfaces: which geometries, vectors and types can be combined, as in ptxas. */
 #include "ptx/read/parse.h"
 
 #define GEOM(name) (1u << PTX_GEOM_##name)
 
-/* How many coordinates a geometry has, with the index of its layer or sample. */
+/* The number of coordinates of a geometry, including the index of its layer or sample. */
 static unsigned coordinates(enum ptx_geom geom)
 {
     switch (geom) {
@@ -26,7 +26,7 @@ static unsigned coordinates(enum ptx_geom geom)
     return 0;
 }
 
-/* How many elements a gradient has. */
+/* The number of elements of a gradient. */
 static unsigned gradients(enum ptx_geom geom)
 {
     switch (geom) {
@@ -46,7 +46,7 @@ static unsigned elements(const struct ptx_operand *o)
     return o->kind == PTX_OPND_VEC ? o->count : 1;
 }
 
-/* The index of the operand that DESC describes, in a form that has one. */
+/* The index of the operand that DESC describes, in a form that has it. */
 static unsigned operand_index(const struct ptx_inst *inst, enum ptx_desc_kind desc)
 {
     unsigned i = 0;

@@ -1,14 +1,14 @@
-/* Checks of wgmma: that types, shape and the lengths of lists agree, and which constants stand for
- * signs and transposed matrices. */
+/* Checks of wgmma: that types, shape and the lengths of lists agree, and which constants are for
+ * negation and transposition. */
 #include "ptx/read/parse.h"
 
-/* What there is for factors of one type. */
+/* The variants for factors of one type. */
 struct rule {
-    uint8_t factor, other; /* a type that may stand for either of them */
+    uint8_t factor, other; /* a type that may be used for either of them */
     uint16_t depth;
     uint8_t sums[2];
-    bool scales;      /* constants tell signs ... */
-    bool transposes;  /* ... and whether a matrix of shared memory is stored the other way */
+    bool scales;      /* constants negate the factors ... */
+    bool transposes;  /* ... and transpose matrices in shared memory */
     bool by_sixteens; /* above 32 columns */
 };
 
@@ -34,7 +34,7 @@ static const struct rule *find_rule(enum ptx_type d, enum ptx_type a, enum ptx_t
     return NULL;
 }
 
-/* Whether a register may hold elements, as ptxas has it: they are packed into 32 bits. */
+/* Whether a register can hold such elements, as in ptxas: they are packed into 32 bits. */
 static bool holds(enum ptx_type reg, enum ptx_type element)
 {
     if (ptx_type_bits(reg) != 32)

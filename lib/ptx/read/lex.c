@@ -68,7 +68,7 @@ static void skip_line(struct lexer *lx)
     lx->cur = nl ? nl : lx->end;
 }
 
-/* Returns false where the comment does not end. */
+/* Returns false if the comment does not end. */
 static bool skip_comment(struct lexer *lx)
 {
     lx->open_line = lx->line;

@@ -1,5 +1,6 @@
-/* call: results, callee, arguments and, for an indirect call, what it is known to call. The actual
- * parameters are held against the callee's signature here; whoever runs the call need not. */
+/* call: results, callee, arguments and, for an indirect call, its prototype or list of targets. The
+ * arguments are checked against the callee's signature here, so whoever runs the call need not do
+ * that. */
 #include <stdlib.h>
 
 #include "ptx/read/parse.h"
@@ -102,7 +103,7 @@ static bool build_actuals(struct parser *p, const struct list *tops, struct ptx_
     const struct raw *r;
     uint32_t i;
 
-    /* Variable arguments may be none. */
+    /* There may be no variable arguments. */
     if (count && tops->n == count - 1 && formals[count - 1]->unsized)
         count--;
     if (tops->n != count)
@@ -206,7 +207,7 @@ bool parse_call(struct parser *p, struct ptx_inst *inst, const struct token *at)
         goto out;
     if (!parse_callee(p, &ops[1], &sig, &callee))
         goto out;
-    /* A ',' leads to the arguments, or, when there are none, to the prototype at once. */
+    /* A ',' is followed by the arguments or, if there are none, directly by the prototype. */
     if (p->tok.kind == ',') {
         struct lexer back = p->lx;
         struct token comma = p->tok;

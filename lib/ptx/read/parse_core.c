@@ -1,5 +1,5 @@
-/* What every part of the PTX reader uses: tokens, errors, scratch lists, names. One parser per call
- * of ptx_parse. */
+/* Used by all parts of the PTX reader: tokens, errors, scratch lists, names. One parser per call of
+ * ptx_parse. */
 #include <ctype.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -127,9 +127,8 @@ char *parser_string(struct parser *p, const char *text, size_t len)
     return s;
 }
 
-/* A scratch list has so many bytes at most: three million instructions in one function, far beyond
- * what compiles.
- */
+/* The limit for a scratch list, in bytes: three million instructions in one function, far more than
+ * can be compiled. */
 static const size_t LIST_MOST = 256u << 20;
 
 void *list_add(struct parser *p, struct list *l, size_t size, size_t count)
@@ -217,8 +216,8 @@ static bool is_module_name(struct parser *p, const char *name, uint32_t len)
     return s && s->depth == 0;
 }
 
-/* Scopes inside a function are flattened, so a name in an inner one may have to change: x becomes
- * x$1_. Names that are already unique stay, so that what was printed reads back unchanged. */
+/* Scopes inside a function are flattened, so a name in an inner scope may have to change: x becomes
+ * x$1_. Names that are already unique stay, so that a printed module reads back unchanged. */
 const char *parser_unique_name(struct parser *p, const struct token *name, bool range)
 {
     uint32_t len = range ? name->len : stem_length(name->text, name->len);

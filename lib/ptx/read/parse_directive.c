@@ -1,5 +1,5 @@
-/* Small directives that stand at module level and inside functions alike: .pragma, .loc, .file,
- * .section. */
+/* Small directives that are allowed both at module level and inside functions: .pragma, .loc,
+ * .file, .section. */
 #include "ptx/read/parse.h"
 
 bool parse_pragma(struct parser *p, const char **text, uint32_t *end)
@@ -14,7 +14,7 @@ bool parse_pragma(struct parser *p, const char **text, uint32_t *end)
         at = p->tok;
         if (!parser_need(p, TOK_STRING, "a string"))
             return false;
-        /* Several strings are kept as one, the way they are written: "a", "b". */
+        /* Several strings are kept as one, as they are written: "a", "b". */
         more = parser_alloc(p, len + at.len + 5);
         if (!more)
             return false;
@@ -95,7 +95,7 @@ bool parse_file(struct parser *p)
     return p->status == 0;
 }
 
-/* Debug information is read past and not kept. */
+/* Debug information is skipped and not kept. */
 bool parse_section(struct parser *p)
 {
     if (!parser_next(p))

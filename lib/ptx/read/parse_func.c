@@ -4,8 +4,8 @@
 #include "ptx/read/parse.h"
 
 #define FUNC_PARAMS_MAX (1u << 24) /* bytes of a .func's parameters */
-/* The most threads of a block or blocks of a cluster; devices have 1,024. ptxas 13.0 divides by
- * zero where the product is just below 2^32. */
+/* The most threads of a block, or blocks of a cluster; devices have 1,024. ptxas 13.0 divides by
+ * zero if the product is just below 2^32. */
 #define PRODUCT_MAX     (1u << 30)
 
 static bool parse_three(struct parser *p, uint32_t out[3])
@@ -41,7 +41,7 @@ static bool parse_one(struct parser *p, uint32_t *out)
     return true;
 }
 
-/* Only an .entry may say sizes of blocks, and only a .func .noreturn. */
+/* Only an .entry may give sizes of blocks, and only a .func may be .noreturn. */
 static bool is_in_place(struct parser *p, const struct ptx_func *f)
 {
     bool sizes = parser_is_word(p, "maxntid") || parser_is_word(p, "reqntid") ||
@@ -61,7 +61,7 @@ static bool is_in_place(struct parser *p, const struct ptx_func *f)
     return true;
 }
 
-/* What stands between the parameters and the body. */
+/* Reads the directives between the parameters and the body. */
 static bool parse_directives(struct parser *p, struct ptx_func *f)
 {
     struct list pragmas = {0};
@@ -211,7 +211,7 @@ static bool parse_params(struct parser *p, const struct token *name, struct ptx_
     return true;
 }
 
-/* Reads what stands behind the name and the parameters: directives, and a body or none. */
+/* Reads what follows the name and the parameters: directives, and perhaps a body. */
 static bool parse_rest(struct parser *p, const struct token *name, struct ptx_func *f,
                        enum ptx_linkage linkage)
 {
@@ -231,7 +231,7 @@ static bool parse_rest(struct parser *p, const struct token *name, struct ptx_fu
     return true;
 }
 
-/* Drops what was made of a body that could not be read. */
+/* Drops what was made from a body that could not be read. */
 static void drop_body(struct parser *p, struct ptx_func *f)
 {
     while (p->syms.depth > 0)
@@ -245,8 +245,8 @@ static void drop_body(struct parser *p, struct ptx_func *f)
     f->ndecls = f->nregs = f->nvars = f->nlabels = f->ntables = f->nprotos = f->ninsts = 0;
 }
 
-/* Goes on behind the function, which could not be read: FROM and TOK are where its directives
- * begin. False: the text has no end of it, and the error stays. */
+/* Continues behind the function, which could not be read; its directives begin at FROM and TOK.
+ * False: its end is not found, and the error stays. */
 static bool skip_rest(struct parser *p, struct ptx_func *f, const struct lexer *from,
                       const struct token *tok)
 {

@@ -1,4 +1,4 @@
-/* Initialisers of variables: bytes, and the addresses that stand in them. */
+/* Initialisers of variables: bytes, and the addresses in them. */
 #include "ptx/read/parse.h"
 
 static bool put_bytes(struct parser *p, uint64_t offset, uint64_t value, unsigned bytes)
@@ -139,8 +139,8 @@ static bool parse_item(struct parser *p, struct ptx_var *var, unsigned level, ui
     return true;
 }
 
-/* Reads one brace level, up to END. A row that ends early is not padded: what follows continues
- * right behind it, which is what ptxas makes of it. */
+/* Reads one brace level, up to END. A row that ends early is not padded: the next value follows
+ * immediately, as in ptxas. */
 static bool parse_braces(struct parser *p, struct ptx_var *var, unsigned level, uint64_t *at,
                          uint64_t end)
 {

@@ -1,14 +1,14 @@
-/* One instruction: the guard, the opcode, the form of ptx_ops.def that its modifiers and operands
- * fit. */
+/* One instruction: the guard, the opcode, and the form in ptx_ops.def that fits its modifiers and
+ * operands. */
 #include "ptx/read/parse.h"
 
 /* ---- modifiers ---- */
 
-/* How far the best of the forms got, for the message when none fits. */
+/* How far the best form matched, for the message if none fits. */
 struct attempt {
-    const char *at;   /* in the mnemonic */
-    const char *what; /* expected there; NULL: nothing more */
-    int operand;      /* -1: the modifiers did not fit, else how many operands did */
+    const char *at;   /* position in the mnemonic */
+    const char *what; /* expected there; NULL: the mnemonic should end */
+    int operand;      /* -1: the modifiers did not fit; otherwise, how many operands did */
     const char *operand_what;
 };
 
@@ -29,8 +29,8 @@ static size_t match_word(const char *text, const char *end, const char *word)
     return text + len == end || text[len] == '.' ? len : 0;
 }
 
-/* Fills the field of SLOT from the text behind a dot. Returns the characters used, 0 where the word
- * is none of the slot's. */
+/* Sets the field of SLOT from the text behind a dot. Returns the number of characters used; 0: the
+ * word is none of the slot's. */
 static size_t match_slot(const struct ptx_slot *slot, const char *text, const char *end,
                          struct ptx_inst *inst, unsigned *types)
 {
@@ -94,8 +94,8 @@ static bool match_slots(const struct ptx_form *form, const char *rest, const cha
     return true;
 }
 
-/* ptxas takes modifiers in any order and hand-written code uses that: each word goes to the first
- * slot left that knows it. Types keep their order among themselves. */
+/* ptxas accepts modifiers in any order, and hand-written code relies on that: each word goes to the
+ * first unused slot that knows it. Types keep their order. */
 static bool match_slots_unordered(const struct ptx_form *form, const char *rest, const char *end,
                                   struct ptx_inst *inst)
 {
@@ -124,7 +124,7 @@ static bool match_slots_unordered(const struct ptx_form *form, const char *rest,
     return true;
 }
 
-/* Modifiers that the reader knows and leaves out, so that the message can say so. */
+/* Modifiers that the reader knows but does not support, for the message. */
 static const char *left_out(const char *text, size_t len)
 {
     static const struct {
@@ -208,8 +208,8 @@ static const char *desc_what(const struct ptx_desc *desc)
     return "no further operand";
 }
 
-/* Which operand goes where: PLACE[d] is the operand at descriptor d, or -1. Optional ones are
- * filled from the left, as far as what follows can still be satisfied; there are at most three, so
+/* Assigns operands to descriptors: PLACE[d] is the operand at descriptor d, or -1. Optional ones
+ * are filled from the left, as long as the rest can still be satisfied; there are at most three, so
  * the search is short. */
 static bool match(const struct parser *p, const struct ptx_form *form, const struct ptx_inst *inst,
                   unsigned d, uint32_t top, int *matched, struct attempt *best)
@@ -344,7 +344,7 @@ static bool parse_guard(struct parser *p, struct ptx_inst *inst)
     return find_predicate(p, &inst->guard) && parser_next(p);
 }
 
-/* Tries the forms one after the other; BEST says afterwards how far they got. */
+/* Tries the forms one after the other; BEST then says how far the best one matched. */
 static bool match_forms(struct parser *p, const struct token *mnemonic, const char *rest,
                         struct ptx_inst *inst, bool ordered, struct attempt *best)
 {
@@ -376,8 +376,8 @@ static bool match_instruction(struct parser *p, const struct token *mnemonic, co
 {
     struct attempt best = {.operand = -1};
 
-    /* In order, then in any order, then so that the first form is reported whose operands differ in
-     * width alone. */
+    /* First in order, then in any order, then so that a form is reported whose operands only differ
+     * in width. */
     if (match_forms(p, mnemonic, rest, inst, true, &best) || p->status)
         return !p->status;
     if (best.operand < 0 && (match_forms(p, mnemonic, rest, inst, false, &best) || p->status))

@@ -1,5 +1,5 @@
-/* Labels, and what may stand behind one: lists of branch and call targets, prototypes. Labels
- * are known by number until the function is complete; then the numbers are those of
+/* Labels, and the directives that may follow one: lists of branch and call targets, prototypes.
+ * Labels have provisional numbers until the function is complete; then they have those of
  * ptx_func.labels. */
 #include <stdlib.h>
 
@@ -26,7 +26,7 @@ uint32_t parser_label_ref(struct parser *p, const struct token *name)
 
     if (s && s->kind == SYM_LABEL && s->depth == p->syms.depth)
         return s->index;
-    /* A label of an outer scope is taken only when this scope ends without one of that name. */
+    /* A label of an outer scope is only used if this scope ends without one of that name. */
     if (s && s->kind != SYM_LABEL) {
         token_clip(name, text, sizeof(text));
         parser_fail(p, name, "expected a label, found '%s', which is something else", text);
@@ -60,8 +60,8 @@ bool label_define(struct parser *p, const struct token *name)
     return l->name != NULL;
 }
 
-/* Labels that the closing scope jumped to but did not define are looked for, or waited for, in
- * the scope around it. */
+/* Labels to which the closing scope jumped, but that it did not define, are looked up, or awaited,
+ * in the scope around it. */
 bool label_scope_end(struct parser *p)
 {
     struct sym *s, *outer;

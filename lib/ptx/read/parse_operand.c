@@ -1,5 +1,5 @@
-/* Operands as written, before it is known what the instruction makes of them: names resolved,
- * constants computed. */
+/* Operands as written, before the instruction's form is known: names are resolved, constants
+ * computed. */
 #include "ptx/read/parse.h"
 
 /* ---- names ---- */
@@ -28,7 +28,7 @@ static struct sym *find_in_range(struct parser *p, const char *name, uint32_t le
     return NULL;
 }
 
-/* Whether a range of this very scope has NAME among its registers. */
+/* Whether a range in this scope has NAME among its registers. */
 bool parser_in_range(struct parser *p, const struct token *name)
 {
     uint32_t number;
@@ -74,8 +74,7 @@ static bool find_sreg(const char *name, uint32_t len, struct ptx_operand *o)
     return true;
 }
 
-/* What NAME is, into R. A name that is nothing yet becomes RAW_NAME: a label further on, or a
- * mistake. */
+/* Resolves NAME into R. An unknown name becomes RAW_NAME: a label further on, or a mistake. */
 static void resolve(struct parser *p, const char *name, uint32_t len, struct raw *r)
 {
     struct sym *s = symtab_find(&p->syms, SYM_CLASS_NAME, name, len), *range;

@@ -252,9 +252,9 @@ static bool add_variable(struct parser *p, const struct token *name, struct ptx_
     return true;
 }
 
-/* A module has 64 KiB of constants. The compiler says so after it has filled memory with them:
- * ptxas 13.0 takes 4 GiB for a variable of 4 GiB. This bound limits its memory; the 64 KiB it
- * checks itself. */
+/* A module has 64 KiB of constants. The compiler only reports an excess after filling memory with
+ * them: ptxas 13.0 takes 4 GiB for a variable of 4 GiB. This check limits the compiler's memory; it
+ * checks the 64 KiB itself. */
 static bool count_constants(struct parser *p, const struct token *name, const struct ptx_var *var)
 {
     p->const_bytes += (var->size + var->align - 1) / var->align * var->align;

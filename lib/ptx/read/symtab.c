@@ -14,7 +14,7 @@ bool symtab_init(struct symtab *t)
     t->buckets = calloc(t->nbuckets, sizeof(*t->buckets));
     t->scopes = calloc(SYMTAB_MAX_DEPTH + 1, sizeof(*t->scopes));
     t->arena = arena_new(SYMBOLS_MOST);
-    /* A predictable seed would only bring the slow case back; the address is good enough then. */
+    /* A predictable seed would only allow the slow case again; the address is good enough then. */
     if (getrandom(&t->seed, sizeof(t->seed), GRND_NONBLOCK) != sizeof(t->seed))
         t->seed = (uintptr_t)t->buckets;
     if (t->buckets && t->scopes && t->arena)
@@ -31,8 +31,8 @@ void symtab_deinit(struct symtab *t)
     memset(t, 0, sizeof(*t));
 }
 
-/* The name is multiplied by a secret odd number, both halves folded: without the seed, which names
- * collide is not to be foreseen. */
+/* Multiplies by a secret odd number, and folds both halves: without the seed, nobody can tell which
+ * names collide. */
 static uint32_t hash_name(const struct symtab *t, enum sym_class class, const char *name,
                           uint32_t len)
 {
@@ -57,8 +57,8 @@ struct sym *symtab_find(const struct symtab *t, enum sym_class class, const char
     uint32_t hash = hash_name(t, class, name, len);
     struct sym *s, *best = NULL;
 
-    /* Returns the innermost symbol: a label moved outwards may stand before an inner one in the
-     * chain. */
+    /* Returns the innermost symbol: in the chain, a label that was moved outwards may come before
+     * an inner one. */
     for (s = t->buckets[hash & (t->nbuckets - 1)]; s; s = s->chain)
         if (s->hash == hash && s->class == class && s->len == len && !memcmp(s->name, name, len) &&
             (!best || s->depth > best->depth))
@@ -73,7 +73,7 @@ static void grow(struct symtab *t)
     struct sym *s, *next;
 
     if (!buckets)
-        return; /* look-ups stay right and become slower */
+        return; /* lookups stay correct and become slower */
     for (i = 0; i < t->nbuckets; i++) {
         for (s = t->buckets[i]; s; s = next) {
             next = s->chain;

@@ -1,6 +1,6 @@
 /*
- * by_name.h - tables of structures whose first member is a name, in the order of these names: a
- * tenant's module may have tens of thousands of kernels, which it asks for one by one.
+ * by_name.h - tables of structures that begin with a name, sorted by that name. A tenant's module
+ * may have tens of thousands of kernels, which are looked up one by one.
  */
 #ifndef GS_PTX_REWRITE_BY_NAME_H
 #define GS_PTX_REWRITE_BY_NAME_H
@@ -14,7 +14,7 @@ static inline int by_name(const void *a, const void *b)
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* size: of an entry. */
+/* SIZE: the size of an entry. */
 static inline void by_name_sort(void *table, size_t count, size_t size)
 {
     if (count > 1)

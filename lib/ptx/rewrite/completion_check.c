@@ -1,13 +1,13 @@
-/* Which modules and functions the completion pass keeps off. The rule: what a kernel did is visible
- * to the host once its last thread did a system-wide release. That holds for generic accesses of
- * its threads; it does not for what goes on after they ended, or by another proxy.
- * griddepcontrol is no obstacle: a kernel with it waits at its ends for the kernels that it depends
- * on (completion_exits.c). */
+/* Which modules and functions the completion pass leaves alone. The rule: what a kernel did is
+ * visible to the host once its last thread did a system-wide release. That holds for generic
+ * accesses of its threads. It does not hold for asynchronous work that outlives the threads, or for
+ * accesses through another proxy. griddepcontrol is no obstacle: a kernel that uses it waits at its
+ * ends for the kernels that it depends on (completion_exits.c). */
 #include <string.h>
 
 #include "ptx/rewrite/completion.h"
 
-/* Functions of the driver that are finished when they return to their caller. */
+/* Functions of the driver that have finished all their work when they return. */
 static bool is_drivers(const char *name)
 {
     static const char *const names[] = {"vprintf", "__assertfail", "malloc", "free"};
@@ -18,7 +18,7 @@ static bool is_drivers(const char *name)
     return false;
 }
 
-/* The registers that the module has if each kernel gets as many epilogues as it may. */
+/* The number of registers in the module if each kernel gets as many epilogues as allowed. */
 static uint64_t registers_after(const struct ptx_module *m)
 {
     uint64_t n = 0;

@@ -1,23 +1,23 @@
 /* The ends of a kernel: each ret and exit becomes a branch to an epilogue behind the last
- * instruction, where a kernel may also fall off its end.
+ * instruction, which control also reaches by falling off the end.
  *
- * One epilogue serves all ends, unless that makes threads which had returned early wait for others,
- * who wait for them to be gone (flow.h): then the ways that do have epilogues of their own. A way
- * is a ret or exit, or a branch to one, which is what compilers make of an early return.
- */
+ * One epilogue serves all ends, unless that makes threads that had returned early wait for others
+ * which wait for them to be gone (flow.h): then the ways that do so get epilogues of their own. A
+ * way is a ret, an exit, or a branch to one, which compilers generate for an early return. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "ptx/rewrite/completion.h"
 #include "ptx/rewrite/flow.h"
 
-/* Threads of a warp that arrive together are ordered by a barrier among them, and one goes on for
- * all: an addition for each thread takes 0.7 ns of the device on an H200. Where they are all of the
- * grid, it is the last. Else it adds their number to the counter, by an acquire and release, and
- * the last of the grid goes on. Its release at system scope then covers what all of them wrote.
+/* A barrier orders the threads of a warp that arrive together, and one of them goes on for all: an
+ * atomic addition for each thread would take 0.7 ns of the device on an H200. If they are the whole
+ * grid, that thread is the last one. Otherwise it adds their number to the counter, with acquire
+ * and release, and the last thread of the grid goes on. Its release at system scope then covers
+ * everything that they wrote.
  *
  * Tenants wait for the word, so it is stored first; the clock, the fence and the counter follow.
- * The counter is put back before the kernel ends: kernels of one stream follow one another. */
+ * The counter is reset before the kernel ends, since kernels of one stream follow one another. */
 static const char epilogue[] =
     "{ .reg .pred gshare$p; .reg .b32 gshare$m, gshare$n, gshare$t; "
     ".reg .b64 gshare$w, gshare$a, gshare$v; "
@@ -38,16 +38,16 @@ static const char epilogue[] =
     "ld.param.u64 gshare$a, [gshare$done+32]; st.relaxed.gpu.global.u32 [gshare$a], 0; "
     "exit; }";
 
-/* A kernel with griddepcontrol may be launched as a programmatic dependent, that is, before the
- * kernels that it depends on have ended, and CUDA does not say that it ends after them. With this
- * at each of its ends no thread of it ends before they have, nor before those that they depend on,
- * since they wait in the same way. So the end of a chain of such kernels is the end of them all. It
- * is said whether or not the kernel signals its end, so it comes before the test of the word. The
- * instruction does nothing in a kernel that was launched otherwise. */
+/* A kernel with griddepcontrol may be launched as a programmatic dependent, before the kernels that
+ * it depends on have ended, and CUDA does not guarantee that it ends after them. With this
+ * instruction at each end, no thread of the kernel ends before those kernels have, nor before the
+ * kernels that those depend on, since they wait in the same way. So a chain of such kernels has
+ * ended when its last one has. A kernel that signals nothing must wait, too, so the instruction
+ * comes before the test of the word. It does nothing in a kernel that was launched otherwise. */
 static const char await[] = "griddepcontrol.wait; ";
 
-/* Finds all ways of F to an end, in the order of instructions; there are .count of them. BRANCHES:
- * also those that a branch to a ret takes. NULL: no memory. */
+/* Finds all ways from F to an end, in the order of instructions, and sets *COUNT. BRANCHES: a
+ * branch to a ret counts as a way itself. NULL: no memory. */
 static struct flow_way *find_ways(const struct ptx_func *f, bool branches, uint32_t *count)
 {
     struct flow_way *ways = malloc(((size_t)f->ninsts + 1) * sizeof(*ways));
@@ -68,9 +68,9 @@ static struct flow_way *find_ways(const struct ptx_func *f, bool branches, uint3
     return ways;
 }
 
-/* Gives the ways their epilogues, and returns how many these are. The way that falls off the end
- * has the first one, which follows the last instruction. ALL: each other way gets an epilogue of
- * its own; else only those do that are held. */
+/* Assigns epilogues to the ways and returns the number of epilogues. Falling off the end leads to
+ * the first one, which follows the last instruction. ALL: each other way gets an epilogue of its
+ * own; otherwise only ways whose threads are held do. */
 static uint32_t part_ways(struct flow_way *ways, uint32_t count, bool all)
 {
     uint32_t ends = 1;
@@ -82,8 +82,8 @@ static uint32_t part_ways(struct flow_way *ways, uint32_t count, bool all)
     return ends;
 }
 
-/* Gives ways epilogues of their own until no thread is held for which others wait. Returns the
- * number of epilogues; 0: that is not possible, or there is no memory. */
+/* Assigns separate epilogues until no thread is held that others wait for. Returns the number of
+ * epilogues; 0: it is impossible, or there is no memory. */
 static uint32_t part_until_free(struct rewrite *rw, const struct ptx_func *f, const bool *waits,
                                 struct flow_way *ways, uint32_t count, struct obstacle *obstacle)
 {

@@ -1,5 +1,5 @@
-/* The hidden last parameter of a kernel that signals its own end: see completion_pass.c. Whoever
- * launches such a kernel fills it, the text that the pass adds reads it at these offsets. */
+/* The hidden last parameter of a kernel that signals its own end; see completion_pass.c. Whoever
+ * launches the kernel fills it; the code that the pass adds reads it at these offsets. */
 #ifndef GS_PTX_REWRITE_COMPLETION_PARAMS_H
 #define GS_PTX_REWRITE_COMPLETION_PARAMS_H
 
@@ -7,15 +7,16 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* All zeros: the kernel signals nothing and behaves as it did before the pass. */
+/* All zeros: the kernel signals nothing and behaves as it did without the pass. */
 struct completion_params {
     uint64_t word;     /* device address of a u64, 0: signal nothing */
-    uint64_t position; /* stored at word */
+    uint64_t position; /* the value stored at word */
     uint64_t fence;    /* device address of a u64 */
-    uint64_t sequence; /* stored at fence: below 2^24; above it %globaltimer << 24 */
-    uint64_t counter;  /* device address of a u32 that is 0 between kernels; one for each kernel
-                          that may run at a time */
-    uint32_t threads;  /* of the whole grid */
+    uint64_t sequence; /* the value stored at fence: a number below 2^24, combined with %globaltimer
+                          << 24 */
+    uint64_t counter;  /* device address of a u32 that is 0 between kernels; kernels that may run at
+                          the same time need different ones */
+    uint32_t threads;  /* threads in the whole grid */
     uint32_t reserved; /* 0 */
 };
 

@@ -1,13 +1,14 @@
-/* The pass by which small kernels signal their own end: no second kernel, no memory-write node.
+/* The pass that makes small kernels signal their own end, which needs neither a second kernel nor a
+ * memory-write node.
  *
- * Each .entry gets one hidden parameter behind its own, struct completion_params (see
- * completion_params.h), and its ends lead to an epilogue (completion_exits.c) where the last thread
- * of the grid stores the completion word and the fence. With word == 0 the epilogue is one load
- * from constant memory, one test and the end.
+ * Each .entry gets a hidden parameter behind its own, struct completion_params
+ * (completion_params.h). Its ends lead to an epilogue (completion_exits.c), where the last thread
+ * of the grid stores the completion word and the fence. If `word` is 0 the epilogue is one load
+ * from constant memory, a test and the end.
  *
- * The store comes a moment before the kernel's real end: its code may still run. A kernel that
- * traps signals nothing, nor does one that never ends. Kernels that the pass cannot judge are left
- * as they are, with the reason in the report (completion_check.c). */
+ * The store comes a moment before the kernel's real end: its last instructions may still run. A
+ * kernel that traps, or never ends, signals nothing. Kernels that the pass cannot judge stay as
+ * they are, and the report has the reason (completion_check.c). */
 #include "ptx/rewrite/completion_params.h"
 
 #include <stdio.h>
@@ -19,11 +20,11 @@
 
 static_assert(COMPLETION_PARAMS_BYTES == 48, "as COMPLETION_PARAMETER");
 
-/* By ptx_func.id: a function that it reaches and that has an obstacle, or waits, or depends on
- * other grids. */
+/* For each function, by ptx_func.id: a function within its reach that has an obstacle, waits, or
+ * depends on other grids. */
 struct findings {
     struct reach reach;
-    struct obstacle *obstacles; /* of the function itself */
+    struct obstacle *obstacles; /* of the function itself, not of those it calls */
     uint32_t *obstacle_in, *waits_in, *depends_in;
 };
 
@@ -76,7 +77,7 @@ static bool instruction_waits(const struct ptx_inst *inst, const struct findings
     if (inst->op != PTX_OP_CALL)
         return completion_waits(inst);
     if (inst->ops[1].kind != PTX_OPND_FUNC)
-        return true; /* somewhere in the module threads wait */
+        return true; /* threads wait somewhere in the module */
     callee = inst->ops[1].func->alias ? inst->ops[1].func->alias : inst->ops[1].func;
     return found->waits_in[callee->id] != REACH_NONE;
 }
@@ -173,7 +174,7 @@ static bool take_kernels(struct rewrite *rw, const struct ptx_module *m)
     return any;
 }
 
-/* A search for a word: fatbins and texts without kernels cost no more. */
+/* A search for a word, so that fatbins and texts without kernels cost no more. */
 static bool maybe(const char *text, size_t len)
 {
     return memmem(text, len, ".entry", strlen(".entry")) != NULL;

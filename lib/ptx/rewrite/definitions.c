@@ -56,9 +56,8 @@ bool definitions_writes(const struct ptx_inst *inst, uint32_t reg)
 
 /* ---- All of them ---- */
 
-/* Counts the operand's registers, or with INSTS puts the instruction behind the last definition of
- * each.
- */
+/* Counts the operand's registers; or, with INSTS, appends the instruction to the definitions of
+ * each. */
 static void operand_record(uint32_t *at, uint32_t *insts, const struct ptx_operand *o,
                            uint32_t inst)
 {
@@ -80,8 +79,8 @@ static void operands_record(uint32_t *at, uint32_t *insts, const struct ptx_func
 
 bool definition_sites_init(struct definition_sites *sites, const struct ptx_func *f)
 {
-    /* at[r + 1] is where the definitions of register r begin, and once they are filled in, where
-     * they end. */
+    /* at[r + 1] is where the definitions of register r begin; once they are filled in, where they
+     * end. */
     uint32_t *at = calloc((size_t)f->nregs + 2, sizeof(*at)), *insts = NULL, sum = 0;
 
     if (at) {

@@ -8,7 +8,8 @@
 
 #include "ptx/ptx.h"
 
-/* Strings that end in edits, of PTX_MAX_TEXT at most together, and the padding of each. */
+/* Limit of the arena: strings that become edits have at most PTX_MAX_TEXT bytes in all; the rest is
+ * for their padding. */
 static const size_t TEXT_LIMIT = (size_t)16 * PTX_MAX_TEXT;
 
 void edits_deinit(struct edits *edits)
@@ -104,7 +105,7 @@ void edits_remove(struct edits *edits, unsigned owner)
     edits->too_long = false;
 }
 
-/* Insertions at an offset come before what replaces the text there. */
+/* Insertions at an offset come before a replacement of the text there. */
 static int compare(const void *a, const void *b)
 {
     const struct edit *x = a, *y = b;

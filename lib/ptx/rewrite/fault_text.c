@@ -1,9 +1,10 @@
-/* A kernel that traps, asserts or strays writes that into its session's fault note
- * (common/fault_note.h). Functions of gshare do it, whose accesses to .global the fence leaves
- * alone; their address comes from a variable that the worker writes, and is no tenant's to choose.
+/* A kernel that traps, asserts or strays records that in its session's fault note
+ * (common/fault_note.h). Functions of gshare do it, whose accesses to .global are not fenced: their
+ * address comes from a variable that the worker writes, so no tenant can choose it.
  *
- * The thread that makes the count 1 is the first, and alone writes the rest. The note is complete
- * when the kernel is: whoever reads before that sees `where` last. */
+ * The thread that raises the count to 1 is the first, and only that thread writes the rest. The
+ * note is complete when the kernel is. `where` is stored last, for a reader that looks before that.
+ */
 #include "ptx/rewrite/fault_text.h"
 
 #include <stdlib.h>

@@ -1,32 +1,32 @@
-/* Accesses to memory. The window is in gshare$mask and gshare$base, which hold the halves of struct
- * fence_window; an address A becomes ((A >> 32 & mask) | base) << 32 | (A & 0xffffffff), which is
- * one LOP3 on the high register of the pair. It is written as two operations of 64 bits: with the
- * address taken apart, the compiler does not unroll loops whose pointers move, which took 36% of a
- * naive SGEMM with signed indices on an H200. The state space of the instruction stays: on an H200
- * the same fence through generic addresses costs 5.6% of a naive SGEMM and 40% of a histogram of
- * atomics, kept in .global none of both.
+/* Accesses to memory. The window is in gshare$mask and gshare$base, the halves of struct
+ * fence_window. An address A becomes ((A >> 32 & mask) | base) << 32 | (A & 0xffffffff), which is
+ * one LOP3 on the upper register of the pair. It is written as two 64-bit operations: if the
+ * address is split, the compiler does not unroll loops whose pointers advance, which cost 36% of a
+ * naive SGEMM with signed indices on an H200. The instruction keeps its state space: on an H200 the
+ * same fence through generic addresses costs 5.6% of a naive SGEMM and 40% of a histogram with
+ * atomics; in .global it costs neither anything.
  *
- * Where accesses go off one register, and for offsets, see fence_register.c; where off a base that
- * a loop does not change, fence_base.c; where off a sum that moves through a loop, fence_walk.c.
- * Other addresses are fenced one by one; the compiler finds the common expressions, over the whole
+ * fence_register.c handles accesses off one register, and offsets; fence_base.c, accesses off a
+ * base that a loop does not change; fence_walk.c, accesses off a sum that advances in a loop. Other
+ * addresses are fenced one by one; the compiler finds the common subexpressions of a whole
  * function.
  *
- * The access itself stays inside the window or its guard: an aligned one of up to 128 bytes crosses
- * no boundary of 4 GiB, one that is not aligned faults before memory is reached, and an offset of
- * at most FENCE_OFFSET that stays in the instruction leads no further than the guard. A negative
- * one is added before the fence, so that no access lies before the window.
+ * The access itself stays inside the window or its guard. An aligned access of up to 128 bytes
+ * crosses no boundary of 4 GiB, and an unaligned one faults before it reaches memory. An offset of
+ * at most FENCE_OFFSET, which stays in the instruction, leads no further than the guard. A negative
+ * offset is added before the fence, so that no access lies before the window.
  *
- * A bulk copy is of at most FENCE_BULK bytes: no block has more shared memory, so whatever wanted
- * more would have faulted.
+ * A bulk copy has at most FENCE_BULK bytes: no block has more shared memory, so a larger one would
+ * have faulted.
  *
- * Where strays are recorded the address with its offset is compared with what the fence makes of
- * it, and a call of gshare$stray (fault_text.c) stands between. The fence itself is the same. */
+ * If strays are recorded, the address with its offset is compared with its fenced value, and
+ * gshare$stray (fault_text.c) is called if they differ. The fence itself is the same. */
 #include "ptx/rewrite/fault_text.h"
 #include "ptx/rewrite/fence.h"
 #include "ptx/rewrite/pass.h"
 
-/* Replaces the address in the brackets, which is a variable's, where the access lies in the
- * variable. Else returns true, with the address in gshare$at. */
+/* Replaces an address that is a variable's, if the access lies inside the variable. Otherwise
+ * returns true, with the address in gshare$at. */
 static bool variable(struct fence *fence, const struct ptx_mem *mem, uint64_t bytes,
                      struct fence_span brackets)
 {
@@ -47,9 +47,9 @@ static void force(struct fence *fence, const char *from)
     fence_before(fence, FENCE_FORCE("gshare$at"), from);
 }
 
-/* Leaves shared and local addresses, and for loads those of constants, as they are.
- * The hardware itself says which they are, so nothing else escapes. LOCAL: a local address may be
- * meant. */
+/* Leaves addresses of shared and local memory, and for loads those of constant memory, as they are.
+ * The hardware itself tells which they are (isspacep), so no global address passes. LOCAL: a local
+ * address is possible. */
 static void keep_other_spaces(struct fence *fence, const char *from, bool local)
 {
     static const struct {
@@ -68,7 +68,7 @@ static void keep_other_spaces(struct fence *fence, const char *from, bool local)
         if (!fence->generic[all[i].space] || (all[i].loads_only && !load) ||
             (all[i].space == PTX_SPACE_LOCAL && !local))
             continue;
-        /* The cluster's shared memory has the block's own in it. */
+        /* The shared memory of the cluster includes the block's own. */
         if (all[i].space == PTX_SPACE_SHARED && fence->generic[PTX_SPACE_SHARED_CLUSTER])
             continue;
         fence_before(fence, "isspacep.%s %s, %s; ", all[i].name, any ? "gshare$q" : "gshare$p",
@@ -96,16 +96,16 @@ static void fence_register(struct fence *fence, const char *from, bool generic,
         force(fence, from);
 }
 
-/* A prefetch that goes elsewhere changes nothing that the program can see. */
+/* A prefetch elsewhere changes nothing that the program can see. */
 static bool is_recorded(const struct fence *fence)
 {
-    return fence->strays && !fence_is_house_function(fence->f) &&
+    return fence->strays && !fence_is_gshare_function(fence->f) &&
            ptx_op_class(fence->inst->op) != PTX_CLASS_CACHE &&
            fence->inst->op != PTX_OP_CREATEPOLICY;
 }
 
-/* Where the instruction runs, and the fence changes its address, which is in FROM, that is
- * recorded. The fence proper follows anew, off gshare$old. */
+/* Records a stray if the instruction runs and the fence changes its address, which is in FROM. The
+ * fence itself follows, off gshare$old. */
 static void record_stray(struct fence *fence, const char *from, bool generic,
                          enum fence_local local)
 {
@@ -131,7 +131,8 @@ static void replace_address(struct fence *fence, struct fence_span brackets, int
                          : "[gshare$at]");
 }
 
-/* The checker has the same function and shares none of it: a mistake here is not one there. */
+/* The checker has the same function and shares none of its code, so that a mistake here is not
+ * repeated there. */
 uint64_t fence_access_bytes(const struct ptx_inst *inst)
 {
     uint64_t each = (ptx_type_bits(inst->type[0]) + 7) / 8;
@@ -143,7 +144,7 @@ uint64_t fence_access_bytes(const struct ptx_inst *inst)
                : each * (inst->vec ? inst->vec : 1);
 }
 
-/* The brackets before those of OPERAND. */
+/* The number of bracketed operands before OPERAND. */
 static unsigned brackets_before(const struct ptx_inst *inst, unsigned operand)
 {
     unsigned n = 0;
@@ -153,7 +154,7 @@ static unsigned brackets_before(const struct ptx_inst *inst, unsigned operand)
     return n;
 }
 
-/* The offset may stay in the instruction. */
+/* Whether the offset may stay in the instruction. */
 static bool is_small(int64_t offset)
 {
     return offset >= -FENCE_OFFSET && offset <= FENCE_OFFSET;
@@ -193,7 +194,7 @@ bool fence_access(struct fence *fence, unsigned operand, bool generic, uint64_t 
             fence_before(fence, "cvt.u64.u32 gshare$at, %s; ", from);
             from = "gshare$at";
         }
-        /* A generic address is told apart by what the instruction will access. */
+        /* The whole address, with the offset, decides the state space of a generic access. */
         if (!is_small(offset) ||
             (offset && (is_recorded(fence) || (generic && fence_knows_other_spaces(fence))))) {
             fence_before(fence, "add.s64 gshare$at, %s, %lld; ", from, (long long)offset);

@@ -1,35 +1,34 @@
-/* Bases: pointers that stay the same while a loop adds indices of 32 bits to them.
+/* Bases: pointers that stay the same while a loop adds 32-bit indices to them.
  *
- * `p[i]` with an unsigned i is an address of its own in each round of a loop: base + i * 4. A fence
- * for each took 28% of a naive SGEMM on an H200, whose loop has eight instructions an access. Here
- * the base is fenced once, where it is loaded, and the access goes to
+ * `p[i]` with an unsigned i has a new address in each iteration of a loop: base + i * 4. Fencing
+ * each address took 28% of a naive SGEMM on an H200, whose loop has eight instructions per access.
+ * Here the base is fenced once, where it is loaded, and the access goes to
  *
  *     mad.wide.u32 gshare$at, i, 4, gshare$fixed0;
  *
- * which is what the compiler makes of the program's own two instructions. With a factor that keeps
- * the product within FENCE_REACH the access ends there, and the module's report says that it needs
- * that much. An index that may be negative has no such base: it gains nothing (a sparse product was
- * 2% slower for it), and a pointer to the end of memory, which such an index goes off, may be the
- * window's end.
+ * which is the code that the compiler makes of the program's own two instructions. If the factor
+ * keeps the product within FENCE_REACH, the access ends there, and the module's report says that it
+ * needs that range. Signed indices have no base. They would gain nothing (a sparse product was 2%
+ * slower), and a program may add a negative index to a pointer to the end of its memory, which may
+ * be the window's end.
  *
- * The fenced base is in a register of its own, which holds an address of the window from the
- * function's first instruction on: so nothing has to be known of the order in which blocks run.
+ * The fenced base has a register of its own, which holds an address of the window from the
+ * function's first instruction on. So the order in which blocks run does not matter.
  *
- * It pays where the access runs more often than the base is loaded: in a loop that the load is not
- * in, or several times. A base is what is loaded, not what is computed: a sum may lie outside of
- * the window though the addresses that come of it do not. */
+ * This pays if the access runs more often than the load of the base: in a loop that does not
+ * contain the load, or several times. A base must be loaded, not computed: a computed sum may lie
+ * outside of the window though the addresses derived from it do not. */
 #include <stdlib.h>
 
 #include "ptx/rewrite/definitions.h"
 #include "ptx/rewrite/fence.h"
 
 enum {
-    MOST_ROOT_STEPS = 4, /* the most steps back from a base to its load */
-    MANY_USES = 4        /* the number of accesses that makes a base pay outside of loops */
+    MOST_ROOT_STEPS = 4, /* steps back from a base to its load */
+    MANY_USES = 4        /* the number of accesses from which a base pays outside of loops */
 };
 
-/* The instruction that loads the base and alone defines it; ninsts: the base is computed, or
- * changes. */
+/* The load that alone defines the base; ninsts: the base is computed, or changes. */
 static uint32_t loaded_at(const struct fence *fence, uint32_t base)
 {
     const struct ptx_func *f = fence->f;
@@ -58,7 +57,7 @@ static void take_base(struct fence *fence, uint32_t base)
         fence->bases[fence->nbases++] = base;
 }
 
-/* Chooses the bases that pay. */
+/* Chooses the bases for which this pays. */
 static void find_bases(struct fence *fence, uint32_t *uses, uint32_t *last)
 {
     const struct ptx_func *f = fence->f;
@@ -81,7 +80,7 @@ static void find_bases(struct fence *fence, uint32_t *uses, uint32_t *last)
     }
 }
 
-/* Fences the K-th base, behind its definition. */
+/* Fences the K-th base behind its definition. */
 static void fence_base(struct fence *fence, unsigned k)
 {
     const struct ptx_func *f = fence->f;
@@ -104,7 +103,7 @@ bool fence_bases_begin(struct fence *fence)
     uint32_t *uses, *last;
 
     fence->nbases = 0;
-    if (fence->strays || fence_is_house_function(f) || !fence->plain)
+    if (fence->strays || fence_is_gshare_function(f) || !fence->plain)
         return true;
     uses = calloc((size_t)f->nregs + 1, sizeof(*uses));
     last = calloc((size_t)f->nregs + 1, sizeof(*last));

@@ -1,50 +1,54 @@
-/* Whether a text goes to global memory by fenced addresses only. Knows nothing of how the pass
- * works: it reads what came out and looks, instruction by instruction, for what must stand there.
- * Who wants to trust the fence reads this file and its other parts: fence_check_access.c (points 2,
- * 4 and 5), fence_check_maps.c (6), fence_check_texture.c (7), fence_check_products.c (9) and
- * fence_check_text.c.
+/* Verifies that a text reaches global memory only by fenced addresses. The checker does not know
+ * how the pass works: it reads the result and looks, instruction by instruction, for what the rules
+ * below demand. To trust the fence, one has to read this file and its other parts:
+ * fence_check_access.c (rule 2), fence_check_jump.c (3), fence_check_stack.c (4),
+ * fence_check_param.c (5), fence_check_maps.c (6), fence_check_texture.c (7),
+ * fence_check_products.c (9), and fence_check_inst.c.
  *
- * What it holds for each function with a body:
+ * The rules, for each function with a body:
  *  1. The first two instructions load gshare$mask, gshare$base and gshare$globals from the constant
- *     window, or a kernel's from its parameter gshare$fenced; a function of gshare's own may have
- *     zeros there. The next two make gshare$inside = {all bits, mask} and gshare$start = {0, base}.
- *     No other instruction writes one of them.
- *  2. An access to .global or to a generic address goes to gshare$at + a small offset, and right
- *     before it, with no label between, stands "gshare$at = any & inside | start"; or the same
- *     stands somewhere before it for the register that the access goes to, which no instruction
- *     between writes, with no label between; or, for generic ones, the choice between that and the
- *     address itself where isspacep says that the address is of another space. Or it goes to
- *     gshare$globals + a constant inside the block. The size of a bulk copy is a constant of at
- *     most MOST_BULK, or became at most that right before.
- *     Up to MOST_REACH beyond the window it goes by two kinds of sums. Right before it stands
- *     "gshare$at = 32 bits * a constant + gshare$fixedN", where only two kinds of instructions
- *     write gshare$fixedN: such a fence, and in the first ones of the function a move of an address
- *     of the window. Or a register that leads into the window, and then what was made of it, had
- *     added to it: constants, 32 bits * a constant, or gshare$strideN, to which only such products
- *     are written, and 0 in the function's first instructions.
- *  3. A computed call goes to gshare$to, which is one of a list of functions; a brx.idx is bounded.
- *     An alias has the parameters of the function that it stands for.
+ *     FENCE_VARIABLE or, in a kernel, from its parameter gshare$fenced; a function of gshare may
+ *     have zeros there. The next two compute gshare$inside = {all bits, mask} and gshare$start =
+ *     {0, base}. No other instruction writes one of these registers.
+ *  2. An access to .global or to a generic address goes to gshare$at plus a small offset, and right
+ *     before it, without a label in between, stands "gshare$at = any & inside | start". Or the same
+ *     computation stands somewhere before it for the register that the access uses; no instruction
+ *     in between writes the register, and no label is in between. Or, for a generic address, right
+ *     before it stands a choice between the forced address and the original one, where isspacep
+ *     says that the original is in another space. Or the access goes to gshare$globals plus a
+ *     constant inside the block. The size of a bulk copy is a constant of at most CHECKER_BULK, or
+ * was limited to that right before. Two kinds of sums may reach up to MOST_REACH beyond the window.
+ * One stands right before the access: "gshare$at = 32 bits * a constant + gshare$fixedN", where
+ * gshare$fixedN is only written by a fence and, at the function's beginning, by a move of an
+ * address of the window. The other adds to a register that leads into the window, or to such a sum:
+ * a constant, 32 bits * a constant, or gshare$strideN, which is only written by such products and,
+ * at the function's beginning, by 0.
+ *  3. An indirect call goes to gshare$to, which is one of a list of functions; the index of brx.idx
+ *     is bounded. An alias has the parameters of the function that it stands for.
  *  4. A store to the stack ends in a variable, or in gshare$stack, which each kernel has that has
- *     gshare$bottom; or the checker says that one may not. gshare$bottom is the address of
- *     gshare$stack: a kernel sets it once, before any jump; a function has it as its parameter, in
- *     front of the last one, and whoever calls it gives it its own.
- *  5. A load of a kernel parameter ends inside it, or, by a register, in a bounded place among the
- *     kernel's own; no parameter has a generic address, but for 6.
- *  6. No instruction ends more than its thread. One that reads a tensor map takes it from
- *     gshare$map, the address of a kernel's parameter and a constant that the report has, or the
- *     choice between several, made right before; nothing else has such an address.
- *  7. A texture or surface is what was loaded right before from the texture table, whose address is
- *     a constant, off a number of ten bits, in the column of the instruction's geometry.
- *  8. Everything else is on a list of what addresses no memory, or memory of another space.
- *  9. On no way through a function does a product of a warpgroup (wgmma) lead to an instruction
- *     that mentions one of its registers, or to an end, a call, a computed jump or setmaxnreg,
- *     before its group was waited for; but to another product with just its sums.
+ *     gshare$bottom; if not, the checker reports it. gshare$bottom is the address of gshare$stack:
+ *     a kernel sets it once, before any jump; a function gets it as its first parameter, and each
+ *     caller passes its own.
+ *  5. A load of a kernel parameter ends inside the parameter or, through a register, within bounds
+ *     among the kernel's own parameters. No parameter has a generic address, except for rule 6.
+ *  6. No instruction ends more than its own thread. An instruction that uses a tensor map takes it
+ *     from gshare$map, which is the address of a kernel's parameter plus a constant that the report
+ *     lists, or a choice between several of these, made right before. No other register holds such
+ *     an address.
+ *  7. A texture or surface was loaded right before from the texture table, whose address is a
+ *     constant, at the row of a ten-bit number and in the column of the instruction's geometry.
+ *  8. Every other instruction is on a list of those that address no memory, or memory of another
+ *     space.
+ *  9. No path through a function leads from a product of a warpgroup (wgmma) to an instruction that
+ *     mentions one of its registers, or to an end, a call, an indirect jump or setmaxnreg, unless
+ *     its group was waited for; except to another product with exactly the same sums.
  *
- * Trusted besides: the reader and the printer (the text is a printed module, so it has one
- * meaning), names that begin with gshare$ or _ZN12gshare_print, which no tenant's text may hold:
- * such functions may access .global freely, and the registers gshare$w and gshare$a of a
- * kernel hold addresses of the server's; and ptx_ops.def, here as in the pass: each opcode's class,
- * which says whether it can address memory at all, and which of its operands it writes. */
+ * What the checker trusts: the reader and the printer (the text is a printed module, so it has one
+ * meaning); reserved names, which begin with gshare$ or _ZN12gshare_print and which no tenant's
+ * text may contain: functions with such names may access .global freely, and a kernel's registers
+ * gshare$w and gshare$a hold addresses of the server's; and ptx_ops.def, as the pass does: each
+ * opcode's class, which says whether it can address memory at all, and the operands that it writes.
+ */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -54,11 +58,6 @@
 #include "ptx/ptx_table.h"
 #include "ptx/rewrite/fence_check.h"
 #include "ptx/rewrite/rewrite.h"
-
-static bool is_house_function(const struct ptx_func *f)
-{
-    return checker_is_house(f->name) || !strncmp(f->name, "_ZN12gshare_print", 17);
-}
 
 /* ---- 1. The registers with the window ---- */
 
@@ -70,7 +69,8 @@ static bool writes(const struct ptx_inst *inst, uint32_t reg)
     return false;
 }
 
-/* An address of the window, which begins at a multiple of 4 GiB. */
+/* Whether instruction I sets fixed base K to an address of the window, which begins at a multiple
+ * of 4 GiB. */
 static bool is_first_address(const struct checker *c, uint32_t i, unsigned k)
 {
     return checker_reads(c, i, "mov.b64 gshare$fixed%u, {gshare$base, gshare$base};", k);
@@ -82,7 +82,7 @@ static bool begins_with_window(const struct checker *c)
            checker_reads(c, 1, "ld.const.b64 gshare$globals, [gshare$window+8];");
 }
 
-/* The same from the parameter, of 16 bytes, that the worker fills. */
+/* As begins_with_window, from the 16-byte parameter that the worker fills. */
 static bool begins_with_parameter(const struct checker *c)
 {
     const struct ptx_var *window = NULL;
@@ -95,16 +95,16 @@ static bool begins_with_parameter(const struct checker *c)
            checker_reads(c, 1, "ld.param.b64 gshare$globals, [gshare$fenced+8];");
 }
 
-/* Whether the function is gshare's own and goes nowhere by the window. */
+/* Whether the function is gshare's own and has zeros instead of a window. */
 static bool begins_with_none(const struct checker *c)
 {
-    return c->house && checker_reads(c, 0, "mov.b32 gshare$mask, 0;") &&
+    return c->own && checker_reads(c, 0, "mov.b32 gshare$mask, 0;") &&
            checker_reads(c, 1, "mov.b32 gshare$base, 0;") &&
            checker_reads(c, 2, "mov.b64 gshare$globals, 0;");
 }
 
-/* What the registers of strides hold at most: 0, from the function's first instructions on, and
- * products. */
+/* Finds the largest value of each register for strides, which is written by products, and by 0 in
+ * the function's first instructions. */
 static bool check_strides(struct checker *c)
 {
     for (unsigned k = 0; k < MOST_STRIDES; k++) {
@@ -160,14 +160,14 @@ static bool check_prologue(struct checker *c)
 
         snprintf(name, sizeof(name), "gshare$fixed%u", k);
         c->fixed[k] = checker_register(c, name);
-        /* Whatever jumps follow, control comes by here first. */
+        /* Control comes here first, whatever jumps follow. */
         if (c->fixed[k] != PTX_NO_REG && !is_first_address(c, c->begun++, k))
             return checker_fails(c, c->begun - 1, "a fixed base does not begin in the window");
     }
     return check_strides(c);
 }
 
-/* Whether instruction I leaves in a fixed base what a fence made, or only reads it. */
+/* Whether instruction I either leaves a fenced address in a fixed base or only reads the base. */
 static bool check_fixed(struct checker *c, uint32_t i, unsigned k)
 {
     const struct ptx_inst *inst = &c->f->insts[i];
@@ -179,8 +179,8 @@ static bool check_fixed(struct checker *c, uint32_t i, unsigned k)
            checker_fails(c, i, "a fixed base is used otherwise");
 }
 
-/* Whether instruction I moves into the window what goes inside, of a register other than the
- * window's. */
+/* Whether instruction I completes a fence: it adds the window's address to gshare$far, and its
+ * target is none of the window's registers. */
 static bool starts_window(const struct checker *c, uint32_t i)
 {
     const struct ptx_operand *o = c->f->insts[i].ops;
@@ -190,7 +190,7 @@ static bool starts_window(const struct checker *c, uint32_t i)
            o[0].reg != c->start;
 }
 
-/* Whether instruction I is one of those that put an address into the window. */
+/* Whether instruction I is a part of a fence. */
 static bool uses_window(const struct checker *c, uint32_t i)
 {
     if (checker_reads(c, i, "lop3.b32 gshare$x, gshare$hi, gshare$mask, gshare$base, 234;") ||
@@ -221,141 +221,9 @@ static bool check_window(struct checker *c, uint32_t i)
     return true;
 }
 
-/* ---- 4. The address of gshare$stack ---- */
+/* ---- 8. Any instruction ---- */
 
-static const struct ptx_var *stack_of(const struct ptx_func *f)
-{
-    for (uint32_t i = 0; i < f->nvars; i++)
-        if (f->vars[i]->space == PTX_SPACE_LOCAL && !strcmp(f->vars[i]->name, "gshare$stack"))
-            return f->vars[i];
-    return NULL;
-}
-
-/* Whether the function has gshare$bottom as its first parameter. */
-static bool has_bottom(const struct ptx_func *f)
-{
-    return f->nparams > 1 && f->params[0]->space == PTX_SPACE_REG &&
-           !strcmp(f->params[0]->name, "gshare$bottom");
-}
-
-static bool mentions(const struct ptx_inst *inst, uint32_t reg)
-{
-    for (unsigned k = 0; k < inst->nops; k++)
-        if (checker_mentions(&inst->ops[k], reg))
-            return true;
-    return false;
-}
-
-/* Instruction I changes nothing of it; in a call only an argument is it. */
-static bool only_reads_bottom(const struct checker *c, uint32_t i)
-{
-    const struct ptx_inst *inst = &c->f->insts[i];
-
-    return checker_reads(c, i, "mov.u32 gshare$y, gshare$bottom;") ||
-           checker_reads(c, i, "mov.u32 gshare$frame, gshare$bottom;") ||
-           checker_reads(c, i, "sub.u32 gshare$place, gshare$top, gshare$bottom;") ||
-           (inst->op == PTX_OP_CALL && !checker_mentions(&inst->ops[0], c->bottom) &&
-            !checker_mentions(&inst->ops[1], c->bottom));
-}
-
-/* A kernel's first mention of it sets it, and nothing leads round that. */
-static bool check_bottom(struct checker *c)
-{
-    const struct ptx_func *f = c->f;
-    bool set = !f->entry, straight = true;
-
-    c->bottom = checker_register(c, "gshare$bottom");
-    if (c->bottom == PTX_NO_REG)
-        return true;
-    if (f->entry ? !stack_of(f) : !has_bottom(f) || f->params[0]->offset != c->bottom)
-        return checker_fails(c, UINT32_MAX, "what stores are bounded to is not known");
-    for (uint32_t i = 0; i < f->ninsts; i++) {
-        straight &= !c->labelled[i] && ptx_op_class(f->insts[i].op) != PTX_CLASS_BRANCH;
-        if (!mentions(&f->insts[i], c->bottom))
-            continue;
-        if (set ? !only_reads_bottom(c, i)
-                : !straight || !checker_reads(c, i, "mov.u32 gshare$bottom, gshare$stack;"))
-            return checker_fails(c, i, "what stores are bounded to is changed");
-        set = true;
-    }
-    return true;
-}
-
-/* A function with gshare$bottom gets the caller's. */
-static bool gets_bottom(const struct checker *c, const struct ptx_inst *call,
-                        const struct ptx_func *callee)
-{
-    const struct ptx_operand *list = &call->ops[2];
-    uint32_t count = callee->nparams;
-
-    if (!has_bottom(callee))
-        return true;
-    if (list->kind != PTX_OPND_LIST || c->bottom == PTX_NO_REG ||
-        (list->count != count && !(callee->params[count - 1]->unsized && list->count == count - 1)))
-        return false;
-    return list->list[0].kind == PTX_OPND_REG && list->list[0].reg == c->bottom;
-}
-
-/* ---- 3. Computed targets ---- */
-
-/* Whether the operand names a function that a computed call may go to. */
-static bool is_candidate(const struct checker *c, const struct ptx_inst *call,
-                         const struct ptx_operand *o)
-{
-    return o->kind == PTX_OPND_FUNC && o->func->has_body && !o->func->entry &&
-           !is_house_function(o->func) && gets_bottom(c, call, o->func);
-}
-
-static bool check_call(struct checker *c, uint32_t i)
-{
-    const struct ptx_inst *inst = &c->f->insts[i];
-    const struct ptx_operand *callee = &inst->ops[1], *o;
-
-    if (callee->kind == PTX_OPND_FUNC) {
-        const struct ptx_func *f = callee->func->alias ? callee->func->alias : callee->func;
-
-        if (!f->has_body || f->entry)
-            return checker_fails(c, i, "a function that is not in the module");
-        return gets_bottom(c, inst, f) || checker_fails(c, i, "a frame from elsewhere");
-    }
-    if (callee->kind != PTX_OPND_REG || callee->reg != checker_register(c, "gshare$to"))
-        return checker_fails(c, i, "a computed target");
-    /* Backwards: (mov sym, f; setp p; selp to)*, mov to, f. */
-    for (;;) {
-        if (!i || c->labelled[i])
-            return checker_fails(c, i, "a target from elsewhere");
-        o = c->f->insts[i - 1].ops;
-        if (c->f->insts[i - 1].op == PTX_OP_MOV && o[0].kind == PTX_OPND_REG &&
-            o[0].reg == callee->reg && is_candidate(c, inst, &o[1]) &&
-            c->f->insts[i - 1].guard == PTX_NO_REG)
-            return true;
-        if (!checker_precedes(c, &i, "selp.b64 gshare$to, gshare$sym, gshare$to, gshare$p;") ||
-            i < 2 || c->labelled[i] || c->labelled[i - 1] || c->f->insts[i - 1].op != PTX_OP_SETP)
-            return checker_fails(c, i, "a target that is not chosen from a list");
-        i -= 2;
-        o = c->f->insts[i].ops;
-        if (c->f->insts[i].op != PTX_OP_MOV || !is_candidate(c, inst, &o[1]) ||
-            !checker_reads(c, i, "mov.b64 gshare$sym, %s;", o[1].func->name))
-            return checker_fails(c, i, "a target that is no function");
-    }
-}
-
-static bool check_brx(struct checker *c, uint32_t i)
-{
-    const struct ptx_inst *inst = &c->f->insts[i];
-    uint32_t count = c->f->tables[inst->ops[1].table].count;
-    const struct ptx_inst *min = i && !c->labelled[i] ? &c->f->insts[i - 1] : NULL;
-
-    return (count && min && min->op == PTX_OP_MIN && min->type[0] == PTX_T_U32 &&
-            min->guard == PTX_NO_REG && inst->ops[0].kind == PTX_OPND_REG &&
-            checker_mentions(&min->ops[0], inst->ops[0].reg) && min->ops[2].kind == PTX_OPND_IMM &&
-            min->ops[2].imm == count - 1) ||
-           checker_fails(c, i, "an index that is not bounded");
-}
-
-/* ---- 5., 6., 7., 8., 9. The rest ---- */
-
-/* A list of its own beside that of the pass, on purpose. */
+/* The pass has another list, on purpose: a mistake in one is not repeated in the other. */
 static bool is_known_pragma(const char *text)
 {
     unsigned mask;
@@ -432,22 +300,22 @@ static bool names_outside(const struct checker *c, const struct ptx_operand *o)
         for (uint32_t i = 0; i < o->count; i++)
             if (names_outside(c, &o->list[i]))
                 return true;
-    return v && v->space == PTX_SPACE_GLOBAL && !c->house;
+    return v && v->space == PTX_SPACE_GLOBAL && !c->own;
 }
 
-/* Whether what stands in brackets is an object or a map there, and was looked at. */
+/* Whether the bracketed operand is an object or a tensor map, which other rules cover. */
 static bool is_object(const struct ptx_inst *inst)
 {
     return inst->op == PTX_OP_TXQ || inst->op == PTX_OP_SUQ ||
            (inst->op == PTX_OP_PREFETCH && inst->mode == PTX_MODE_TENSORMAP);
 }
 
-/* The space of the address that operand K is. */
+/* The state space of the address in operand K. */
 static unsigned space_of(const struct ptx_inst *inst, unsigned k)
 {
     const enum ptx_class class = ptx_op_class(inst->op);
 
-    if (class == PTX_CLASS_TENSOR) /* the box, or the barrier */
+    if (class == PTX_CLASS_TENSOR) /* the tensor's box, or the barrier */
         return PTX_SPACE_SHARED;
     return class == PTX_CLASS_ASYNC && k == 1 ? inst->space2 : inst->space;
 }
@@ -469,29 +337,9 @@ static bool check_instruction(struct checker *c, uint32_t i)
     }
     if (inst->op == PTX_OP_CP_ASYNC && inst->space != PTX_SPACE_SHARED)
         return checker_fails(c, i, "not to .shared");
-    return inst->op == PTX_OP_CALL      ? check_call(c, i)
-           : inst->op == PTX_OP_BRX_IDX ? check_brx(c, i)
+    return inst->op == PTX_OP_CALL      ? checker_call(c, i)
+           : inst->op == PTX_OP_BRX_IDX ? checker_brx(c, i)
                                         : true;
-}
-
-static bool same_variables(struct ptx_var *const *a, uint32_t na, struct ptx_var *const *b,
-                           uint32_t nb)
-{
-    bool same = na == nb;
-
-    for (uint32_t i = 0; same && i < na; i++)
-        same = a[i]->size == b[i]->size && a[i]->align == b[i]->align && a[i]->space == b[i]->space;
-    return same;
-}
-
-/* An alias is called as it is declared and runs as the function that it stands for. */
-static bool check_alias(struct checker *c)
-{
-    const struct ptx_func *f = c->f, *of = f->alias;
-
-    return (same_variables(f->params, f->nparams, of->params, of->nparams) &&
-            same_variables(f->rets, f->nrets, of->rets, of->nrets)) ||
-           checker_fails(c, UINT32_MAX, "an alias with other parameters");
 }
 
 static void forget_forced(struct checker *c, const struct ptx_operand *o)
@@ -502,7 +350,7 @@ static void forget_forced(struct checker *c, const struct ptx_operand *o)
         forget_forced(c, &o->list[i]);
 }
 
-/* Which registers lead into the window behind instruction I. */
+/* Records which registers hold addresses in or near the window behind instruction I. */
 static void note_forced(struct checker *c, uint32_t i)
 {
     const struct ptx_inst *inst = &c->f->insts[i];
@@ -530,7 +378,7 @@ static bool check_function(struct checker *c)
             return checker_fails(c, UINT32_MAX, "a pragma");
     for (uint32_t i = 0; i < c->f->nlabels; i++)
         c->labelled[c->f->labels[i].inst] = true;
-    if (!check_prologue(c) || !check_bottom(c))
+    if (!check_prologue(c) || !checker_bottom(c))
         return false;
     for (uint32_t i = 0; i < c->f->ninsts; i++) {
         c->stretch += c->labelled[i];
@@ -541,26 +389,13 @@ static bool check_function(struct checker *c)
     return true;
 }
 
-/* The smallest one, so that it holds for every kernel that has one. */
-static uint64_t stack_bytes(const struct ptx_module *m)
-{
-    uint64_t bytes = UINT64_MAX;
-
-    for (uint32_t i = 0; i < m->nfuncs; i++) {
-        const struct ptx_var *stack = m->funcs[i]->entry ? stack_of(m->funcs[i]) : NULL;
-
-        bytes = stack && stack->size < bytes ? stack->size : bytes;
-    }
-    return bytes == UINT64_MAX ? 0 : bytes;
-}
-
 static bool check_variables(struct checker *c)
 {
     for (uint32_t i = 0; i < c->m->nvars; i++) {
         const struct ptx_var *v = c->m->vars[i];
         bool plain = v->space == PTX_SPACE_CONST || v->space == PTX_SPACE_SHARED;
 
-        if ((!plain && !(v->space == PTX_SPACE_GLOBAL && checker_is_house(v->name))) ||
+        if ((!plain && !(v->space == PTX_SPACE_GLOBAL && checker_is_reserved(v->name))) ||
             !ptx_type_bits(v->type) || v->managed) {
             snprintf(c->why, c->why_size, "%s lies outside", v->name);
             return false;
@@ -582,14 +417,14 @@ int fence_check(const char *text, size_t len, const struct ptx_fence_report *rep
         snprintf(why, why_size, "line %u: %s", error.line, error.text);
     c.m = m;
     fine = fine && check_variables(&c);
-    c.stack_bytes = fine ? stack_bytes(m) : 0;
+    c.stack_bytes = fine ? checker_stack_bytes(m) : 0;
     for (uint32_t i = 0; fine && i < m->nfuncs; i++) {
         c.f = m->funcs[i];
         if (c.f->alias)
-            fine = check_alias(&c);
+            fine = checker_alias(&c);
         if (!c.f->has_body)
             continue;
-        c.house = is_house_function(c.f);
+        c.own = checker_is_gshare_function(c.f);
         c.labelled = calloc((size_t)c.f->ninsts + 1, sizeof(*c.labelled));
         c.forced = calloc((size_t)c.f->nregs + 1, sizeof(*c.forced));
         c.beyond = calloc((size_t)c.f->nregs + 1, sizeof(*c.beyond));

@@ -1,14 +1,15 @@
-/* The checker's part for addresses: points 2, 4 and 5 of fence_check.c. */
+/* The checker's part for addresses: rule 2 of fence_check.c. */
 #include <string.h>
 
 #include "ptx/ptx.h"
 #include "ptx/rewrite/fence_check.h"
 
-enum { MOST_OFFSET = 1 << 20, MOST_BULK = 227 << 10 };
-/* Memory of others is so far away from a window and a guard of twice MOST_OFFSET at its ends. */
+enum { MOST_OFFSET = 1 << 20 };
+/* The distance to memory of others, from a window and a guard of twice MOST_OFFSET at each of its
+ * ends. */
 static const uint64_t MOST_REACH = (uint64_t)24 << 30;
 
-/* Whether instruction I always copies something into the register, with no label behind it. */
+/* Whether instruction I always moves a value to the register, and no label follows it. */
 static bool is_copy(const struct checker *c, uint32_t i, const char *to)
 {
     const struct ptx_inst *inst = &c->f->insts[i];
@@ -17,28 +18,8 @@ static bool is_copy(const struct checker *c, uint32_t i, const char *to)
            inst->ops[0].kind == PTX_OPND_REG && inst->ops[0].reg == checker_register(c, to);
 }
 
-/* ---- 2. Accesses ---- */
-
-/* Counted anew, though the pass counts the same: what the pass has wrong is found here. */
-static uint64_t access_bytes(const struct ptx_inst *inst)
-{
-    uint64_t bytes = (ptx_type_bits(inst->type[0]) + 7) / 8 * (inst->vec ? inst->vec : 1);
-
-    switch (inst->op) {
-    case PTX_OP_APPLYPRIORITY:
-        return 128;
-    case PTX_OP_CP_ASYNC:
-        return 16;
-    case PTX_OP_CP_ASYNC_BULK:
-    case PTX_OP_CP_REDUCE_ASYNC_BULK:
-        return inst->ops[2].kind == PTX_OPND_IMM ? inst->ops[2].imm : MOST_BULK;
-    default:
-        return bytes ? bytes : 1;
-    }
-}
-
-/* Whether what runs right before instruction *I has the predicate gshare$p say that address FROM is
- * of another space. *I: what runs before that. *LOCAL: which may be the local one. */
+/* Whether the code right before instruction *I sets the predicate gshare$p if address FROM is in
+ * another space. *I: the beginning of that code. *LOCAL: the other space may be local memory. */
 static bool is_space_tested(const struct checker *c, uint32_t *i, const char *from, bool load,
                             bool *local)
 {
@@ -59,57 +40,6 @@ static bool is_space_tested(const struct checker *c, uint32_t *i, const char *fr
         if (!more)
             return true;
     }
-}
-
-/* Whether instruction I puts into gshare$y the first address of so many bytes of variables, *ROOM:
- * of one of the function's own, or of gshare$stack. */
-static bool is_begin_of_variables(const struct checker *c, uint32_t i, uint64_t *room)
-{
-    const struct ptx_operand *o = c->f->insts[i].ops;
-
-    if (c->bottom != PTX_NO_REG && checker_reads(c, i, "mov.u32 gshare$y, gshare$bottom;")) {
-        *room = c->stack_bytes;
-        return true;
-    }
-    if (c->f->insts[i].op != PTX_OP_MOV || o[1].kind != PTX_OPND_SYM || o[1].sym.offset ||
-        o[1].sym.var->space != PTX_SPACE_LOCAL || o[1].sym.var->func != c->f)
-        return false;
-    *room = o[1].sym.var->size;
-    return checker_reads(c, i, "mov.u32 gshare$y, %s;", o[1].sym.var->name);
-}
-
-/* Whether right before instruction I the address gshare$at, if it is local, was bounded to a
- * variable of the function, so that BYTES from there on are the variable's. */
-static bool is_bounded_if_local(const struct checker *c, uint32_t i, uint64_t bytes)
-{
-    const struct ptx_inst *min, *selp;
-    char from[256];
-    uint64_t last, room;
-
-    if (i < 5)
-        return false;
-    min = &c->f->insts[i - 5];
-    selp = &c->f->insts[i - 1];
-    if (selp->op != PTX_OP_SELP || selp->ops[2].kind != PTX_OPND_REG || min->op != PTX_OP_MIN ||
-        min->ops[2].kind != PTX_OPND_IMM || min->ops[2].imm >= 1u << 31)
-        return false;
-    ptx_reg_name(c->f, selp->ops[2].reg, from, sizeof(from));
-    last = min->ops[2].imm;
-    return checker_precedes(c, &i,
-                            "sub.s32 gshare$x, gshare$x, gshare$y;\n"
-                            "min.u32 gshare$x, gshare$x, %llu;\n"
-                            "add.s32 gshare$x, gshare$x, gshare$y;\n"
-                            "cvt.u64.u32 gshare$far, gshare$x;\n"
-                            "cvta.local.u64 gshare$far, gshare$far;\n"
-                            "selp.b64 gshare$at, gshare$far, %s, gshare$p;",
-                            (unsigned long long)last, from) &&
-           i && !c->labelled[i] && is_begin_of_variables(c, --i, &room) && last <= room &&
-           bytes <= room - last &&
-           checker_precedes(c, &i,
-                            "isspacep.local gshare$p, %s;\n"
-                            "cvta.to.local.u64 gshare$far, %s;\n"
-                            "cvt.u32.u64 gshare$x, gshare$far;",
-                            from, from);
 }
 
 bool checker_combines(const struct checker *c, uint32_t i, enum ptx_op op, uint32_t last)
@@ -133,8 +63,8 @@ bool checker_is_inside(const struct checker *c, uint32_t i)
     return i && !c->labelled[i] && checker_goes_inside(c, i - 1);
 }
 
-/* Whether what runs right before instruction I puts an address in gshare$at that may be accessed.
- * EXACT: only without an offset. LOCAL: it may be any of the thread's stack. */
+/* Whether the code right before instruction I puts an address in gshare$at that may be accessed.
+ * *EXACT: only without an offset. *LOCAL: it may be any address of the thread's stack. */
 static bool is_fenced(const struct checker *c, uint32_t i, const struct ptx_inst *inst,
                       bool generic, bool *exact, bool *local)
 {
@@ -160,12 +90,13 @@ static bool is_fenced(const struct checker *c, uint32_t i, const struct ptx_inst
         !is_space_tested(c, &i, from, inst->op == PTX_OP_LD, local))
         return false;
     if (*local && inst->op == PTX_OP_ST && !strcmp(from, "gshare$at") &&
-        is_bounded_if_local(c, i, access_bytes(inst)))
+        checker_is_bounded_if_local(c, i, checker_access_bytes(inst)))
         *local = false;
     return true;
 }
 
-/* Bytes from the first to the last row of a matrix for each unit of its stride, or more. */
+/* An upper bound of the bytes between the first and the last row of a matrix, per unit of its
+ * stride. */
 static uint64_t rows_span(const struct ptx_inst *inst)
 {
     unsigned m, n, k, rows, bits = ptx_type_bits(inst->type[0]);
@@ -178,7 +109,7 @@ static uint64_t rows_span(const struct ptx_inst *inst)
     return (uint64_t)(rows - 1) * ((bits + 7) / 8);
 }
 
-/* Rows that begin in shared or local memory end there too. */
+/* Whether rows that begin in shared or local memory also end there. */
 static bool is_bounded_elsewhere(const struct checker *c, uint32_t *i)
 {
     return checker_precedes(c, i,
@@ -193,8 +124,8 @@ static bool is_bounded_elsewhere(const struct checker *c, uint32_t *i)
                             "selp.b32 gshare$x, gshare$y, gshare$x, gshare$p;");
 }
 
-/* Whether the stride is a small constant, or gshare$x, chosen right before. *I: what runs before
- * all that. *ELSEWHERE: the rows may lie in another space. */
+/* Whether the stride is a small constant, or gshare$x, chosen right before. *I: the beginning of
+ * that code. *ELSEWHERE: the rows may lie in another space. */
 static bool is_stride_bounded(const struct checker *c, uint32_t *i, const struct ptx_inst *inst,
                               bool *elsewhere)
 {
@@ -220,16 +151,8 @@ static bool is_stride_bounded(const struct checker *c, uint32_t *i, const struct
            *i && is_copy(c, --*i, "gshare$s");
 }
 
-static bool is_store(const struct checker *c, const struct ptx_inst *inst)
-{
-    enum ptx_class class = ptx_op_class(inst->op);
-
-    return !c->house &&
-           (class == PTX_CLASS_STORE || class == PTX_CLASS_ATOM || class == PTX_CLASS_MATRIX_STORE);
-}
-
-/* Registers of the epilogue of completion_exits.c, which hold addresses from gshare$done. A kernel
- * may have several epilogues, each in a scope of its own: the reader names the later ones'
+/* Registers of the epilogue (completion_exits.c) that hold addresses from gshare$done. A kernel may
+ * have several epilogues, each in a scope of its own: the reader calls the registers of later ones
  * gshare$w$1_, gshare$w$2_ and so on. */
 static bool is_of_epilogue(const struct checker *c, uint32_t reg)
 {
@@ -256,8 +179,8 @@ uint64_t checker_product_bound(const struct ptx_inst *inst)
                                         : UINT64_MAX;
 }
 
-/* Whether what always runs right before instruction I puts a fixed base and an index in gshare$at.
- */
+/* Whether the instruction that always runs right before instruction I adds an index to a fixed base
+ * and leaves the sum in gshare$at. */
 static bool is_indexed(const struct checker *c, uint32_t i)
 {
     const struct ptx_inst *mad = i && !c->labelled[i] ? &c->f->insts[i - 1] : NULL;
@@ -272,7 +195,7 @@ static bool is_indexed(const struct checker *c, uint32_t i)
     return false;
 }
 
-/* The number of bytes that the operand adds to an address, or takes from it; UINT64_MAX: any. */
+/* The most that the operand adds to an address or subtracts from it; UINT64_MAX: unknown. */
 static uint64_t operand_bound(const struct checker *c, const struct ptx_operand *o)
 {
     if (o->kind == PTX_OPND_IMM)
@@ -283,8 +206,8 @@ static uint64_t operand_bound(const struct checker *c, const struct ptx_operand 
     return UINT64_MAX;
 }
 
-/* The sum of what the operand's register leads beyond the window, and so many bytes; UINT64_MAX:
- * the register may lead anywhere. */
+/* How far beyond the window the operand's register may lie, plus BOUND; UINT64_MAX: it may lie
+ * anywhere. */
 static uint64_t beyond(const struct checker *c, const struct ptx_operand *o, uint64_t bound)
 {
     const bool forced = o->kind == PTX_OPND_REG && c->forced[o->reg] == c->stretch;
@@ -292,7 +215,7 @@ static uint64_t beyond(const struct checker *c, const struct ptx_operand *o, uin
     return forced && bound <= MOST_REACH ? c->beyond[o->reg] + bound : UINT64_MAX;
 }
 
-/* Of integers: a sum of floating-point numbers is no distance. */
+/* Whether the instruction adds integers; a sum of floating-point numbers is no address. */
 static bool is_sum_of_addresses(const struct ptx_inst *inst)
 {
     return inst->op == PTX_OP_ADD && (inst->type[0] == PTX_T_S64 || inst->type[0] == PTX_T_U64);
@@ -319,21 +242,21 @@ bool checker_is_step(const struct checker *c, uint32_t i, uint64_t *distance)
     return *distance <= MOST_REACH;
 }
 
-/* Whether a bulk copy's size is a constant, or gshare$s, bounded right before. *I: what runs before
- * that. */
+/* Whether a bulk copy's size is a constant, or gshare$s, bounded right before. *I: the beginning of
+ * that code. */
 static bool is_bulk_bounded(const struct checker *c, uint32_t *i, const struct ptx_inst *inst)
 {
     const struct ptx_operand *size = &inst->ops[2], *o;
 
     if (size->kind == PTX_OPND_IMM)
-        return size->imm <= MOST_BULK;
+        return size->imm <= CHECKER_BULK;
     if (size->kind != PTX_OPND_REG || size->reg != checker_register(c, "gshare$s") || !*i ||
         c->labelled[*i])
         return false;
     o = c->f->insts[--*i].ops;
     return c->f->insts[*i].op == PTX_OP_MIN && c->f->insts[*i].type[0] == PTX_T_U32 &&
            c->f->insts[*i].guard == PTX_NO_REG && o[0].kind == PTX_OPND_REG &&
-           o[0].reg == size->reg && o[2].kind == PTX_OPND_IMM && o[2].imm <= MOST_BULK;
+           o[0].reg == size->reg && o[2].kind == PTX_OPND_IMM && o[2].imm <= CHECKER_BULK;
 }
 
 static bool is_small(int64_t offset)
@@ -351,18 +274,18 @@ static bool is_bulk_copy(const struct ptx_inst *inst)
     return inst->op == PTX_OP_CP_ASYNC_BULK || inst->op == PTX_OP_CP_REDUCE_ASYNC_BULK;
 }
 
-/* Off the register of the block of variables: the access lies inside the block. */
+/* An access off gshare$globals must lie inside the block of variables. */
 static bool check_variable_access(struct checker *c, uint32_t i, const struct ptx_mem *mem)
 {
     const struct ptx_inst *inst = &c->f->insts[i];
 
     if (is_matrix_access(inst) || mem->offset < 0 || (uint64_t)mem->offset > c->report->bytes ||
-        access_bytes(inst) > c->report->bytes - (uint64_t)mem->offset)
+        checker_access_bytes(inst) > c->report->bytes - (uint64_t)mem->offset)
         return checker_fails(c, i, "outside of the block of variables");
     return true;
 }
 
-/* Off gshare$at: a whole fence of the register runs right before the access, and before what bounds
+/* An access off gshare$at needs a complete fence right before it, and before the code that bounds
  * the access itself, which begins at instruction BEFORE. */
 static bool check_fenced_access(struct checker *c, uint32_t i, uint32_t before,
                                 const struct ptx_mem *mem, bool generic)
@@ -374,7 +297,7 @@ static bool check_fenced_access(struct checker *c, uint32_t i, uint32_t before,
         return checker_fails(c, i, "the stride is not bounded");
     if (!is_fenced(c, before, inst, generic, &exact, &local))
         return checker_fails(c, i, "the fence is not whole");
-    c->stack |= local && is_store(c, inst);
+    c->stack |= local && checker_is_store(c, inst);
     if (exact && !elsewhere)
         return checker_fails(c, i, "rows in another space are not bounded");
     if (exact ? mem->offset != 0 : !is_small(mem->offset))
@@ -382,8 +305,8 @@ static bool check_fenced_access(struct checker *c, uint32_t i, uint32_t before,
     return true;
 }
 
-/* Whether instruction I may use the register's address, generic or global: by one of the ways in
- * which the pass leaves it, from the cheapest to the whole fence. */
+/* Whether instruction I may use the register's generic or global address: tries the forms that the
+ * pass generates, from the cheapest to the complete fence. */
 static bool check_register_access(struct checker *c, uint32_t i, const struct ptx_mem *mem,
                                   bool generic)
 {
@@ -411,135 +334,7 @@ static bool check_register_access(struct checker *c, uint32_t i, const struct pt
     return check_fenced_access(c, i, before, mem, generic);
 }
 
-/* ---- 4. The stack ---- */
-
-/* A store to .local off a register: right before it the address was bounded to a variable. */
-static bool is_bounded_to_variable(const struct checker *c, uint32_t i, const struct ptx_mem *mem)
-{
-    const struct ptx_inst *inst = &c->f->insts[i], *min;
-    uint64_t room;
-    uint32_t x = checker_register(c, "gshare$x");
-
-    if (mem->base != PTX_BASE_REG || mem->reg != x || mem->offset ||
-        !checker_precedes(c, &i, "add.s32 gshare$x, gshare$x, gshare$y;") || !i || c->labelled[i])
-        return false;
-    min = &c->f->insts[--i];
-    if (min->op != PTX_OP_MIN || min->ops[2].kind != PTX_OPND_IMM || min->ops[2].imm >= 1u << 31 ||
-        !checker_reads(c, i, "min.u32 gshare$x, gshare$x, %llu;",
-                       (unsigned long long)min->ops[2].imm) ||
-        !i || c->labelled[i])
-        return false;
-    if (c->f->insts[i - 1].op == PTX_OP_ADD && checker_mentions(&c->f->insts[i - 1].ops[0], x))
-        i--;
-    if (i < 2 || c->labelled[i] || c->labelled[i - 1] ||
-        !checker_reads(c, i - 1, "sub.s32 gshare$x, gshare$x, gshare$y;"))
-        return false;
-    return is_begin_of_variables(c, i - 2, &room) && min->ops[2].imm <= room &&
-           access_bytes(inst) <= room - min->ops[2].imm;
-}
-
-bool checker_may_hit_stack(const struct checker *c, uint32_t i, const struct ptx_mem *mem)
-{
-    const struct ptx_inst *inst = &c->f->insts[i];
-    uint64_t bytes = access_bytes(inst);
-
-    if (!is_store(c, inst))
-        return false;
-    if (mem->base == PTX_BASE_VAR)
-        return mem->var->space != PTX_SPACE_SHARED && mem->var->space != PTX_SPACE_GLOBAL &&
-               (mem->offset < 0 || (uint64_t)mem->offset > mem->var->size ||
-                bytes > mem->var->size - (uint64_t)mem->offset);
-    return inst->space != PTX_SPACE_GLOBAL && inst->space != PTX_SPACE_SHARED &&
-           inst->space != PTX_SPACE_SHARED_CLUSTER && inst->space != PTX_SPACE_GENERIC &&
-           !is_bounded_to_variable(c, i, mem);
-}
-
-/* ---- 5. Kernel parameters ---- */
-
-static bool is_write_of(const struct ptx_inst *inst, uint32_t reg)
-{
-    return inst->ops[0].kind == PTX_OPND_REG && inst->ops[0].reg == reg;
-}
-
-/* Whether right before instruction *I gshare$sym becomes at most LIMIT, where the reader's layout
- * of the parameters is that of the bank. */
-static bool is_bounded_by_constant(const struct checker *c, uint32_t *i, uint64_t limit)
-{
-    const struct ptx_inst *min = *i ? &c->f->insts[*i - 1] : NULL;
-
-    for (uint32_t k = 0; k < c->f->nparams; k++)
-        if (c->f->params[k]->align > 16)
-            return false;
-    return min && min->op == PTX_OP_MIN && min->ops[2].kind == PTX_OPND_IMM &&
-           min->ops[2].imm <= limit &&
-           checker_precedes(c, i, "min.u64 gshare$sym, gshare$sym, %llu;",
-                            (unsigned long long)min->ops[2].imm);
-}
-
-/* Whether right before instruction *I gshare$sym becomes at most what leads from gshare$far to
- * BYTES before the end of the parameter LAST. */
-static bool is_bounded_by_last(const struct checker *c, uint32_t *i, const struct ptx_var *last,
-                               uint64_t bytes)
-{
-    return last && checker_precedes(c, i,
-                                    "mov.b64 gshare$at, %s;\n"
-                                    "add.s64 gshare$at, gshare$at, %lld;\n"
-                                    "sub.s64 gshare$at, gshare$at, gshare$far;\n"
-                                    "and.b64 gshare$at, gshare$at, -%llu;\n"
-                                    "min.u64 gshare$sym, gshare$sym, gshare$at;",
-                                    last->name, (long long)last->size - (long long)bytes,
-                                    (unsigned long long)bytes);
-}
-
-/* Whether right before instruction I gshare$far becomes an address from which BYTES lie among the
- * kernel's parameters, the last of which is LAST. */
-static bool is_bounded_to_parameters(const struct checker *c, uint32_t i,
-                                     const struct ptx_var *last, uint64_t bytes)
-{
-    uint32_t sym = checker_register(c, "gshare$sym");
-
-    if (!last || bytes > last->offset + last->size ||
-        !checker_precedes(c, &i, "add.s64 gshare$far, gshare$far, gshare$sym;") || !i ||
-        c->labelled[i] ||
-        (!is_bounded_by_constant(c, &i, last->offset + last->size - bytes) &&
-         !is_bounded_by_last(c, &i, last, bytes)))
-        return false;
-    /* What the offset is before its bound does not matter, if the base stays. */
-    while (i && !c->labelled[i] &&
-           (c->f->insts[i - 1].op == PTX_OP_ADD || c->f->insts[i - 1].op == PTX_OP_SUB) &&
-           is_write_of(&c->f->insts[i - 1], sym))
-        i--;
-    return i && c->f->insts[i - 1].ops[1].kind == PTX_OPND_SYM &&
-           c->f->insts[i - 1].ops[1].sym.var == c->f->params[0] &&
-           checker_precedes(c, &i, "mov.b64 gshare$far, %s;", c->f->params[0]->name);
-}
-
-static bool check_parameter(struct checker *c, uint32_t i, const struct ptx_mem *mem)
-{
-    const struct ptx_inst *inst = &c->f->insts[i];
-    const struct ptx_var *last = NULL;
-    uint64_t bytes = access_bytes(inst);
-
-    if (mem->base == PTX_BASE_VAR) {
-        for (uint32_t k = 0; c->f->entry && k < c->f->nparams; k++)
-            if (mem->var == c->f->params[k] &&
-                (mem->offset < 0 || (uint64_t)mem->offset > mem->var->size ||
-                 bytes > mem->var->size - (uint64_t)mem->offset))
-                return checker_fails(c, i, "not inside the parameter");
-        return true;
-    }
-    if (!c->f->entry)
-        return (mem->base == PTX_BASE_REG && inst->space != PTX_SPACE_PARAM_ENTRY) ||
-               checker_fails(c, i, "a parameter of an unknown kernel");
-    for (uint32_t k = 0; k < c->f->nparams && !checker_is_house(c->f->params[k]->name); k++)
-        last = c->f->params[k];
-    return (inst->op == PTX_OP_LD && inst->space != PTX_SPACE_PARAM_FUNC &&
-            mem->base == PTX_BASE_REG && mem->reg == checker_register(c, "gshare$far") &&
-            !mem->offset && is_bounded_to_parameters(c, i, last, bytes)) ||
-           checker_fails(c, i, "not inside the kernel's parameters");
-}
-
-/* ---- 2., 4., 5. Any address ---- */
+/* ---- Any address ---- */
 
 bool checker_address(struct checker *c, uint32_t i, const struct ptx_mem *mem, unsigned space)
 {
@@ -553,9 +348,9 @@ bool checker_address(struct checker *c, uint32_t i, const struct ptx_mem *mem, u
     case PTX_SPACE_PARAM_ENTRY:
     case PTX_SPACE_PARAM_FUNC:
         /* The lists of a call name whole variables. */
-        return c->f->insts[i].op == PTX_OP_CALL || check_parameter(c, i, mem);
+        return c->f->insts[i].op == PTX_OP_CALL || checker_parameter(c, i, mem);
     case PTX_SPACE_GLOBAL:
-        if (c->house)
+        if (c->own)
             return true;
         break;
     case PTX_SPACE_GENERIC:

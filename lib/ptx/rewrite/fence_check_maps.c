@@ -1,4 +1,4 @@
-/* The checker's part for tensor maps: point 6 of fence_check.c. */
+/* The checker's part for tensor maps: rule 6 of fence_check.c. */
 #include "ptx/rewrite/by_name.h"
 #include "ptx/rewrite/fence_check.h"
 
@@ -12,7 +12,8 @@ static bool is_parameter(const struct ptx_func *f, const struct ptx_var *v)
     return false;
 }
 
-/* Whoever launches the kernel looks at the map that begins there, and at none that overlaps it. */
+/* Whether the report lists the map that begins there. Whoever launches the kernel checks this map,
+ * and no listed map overlaps it. */
 static bool is_reported(const struct checker *c, const struct ptx_var *v, uint64_t offset)
 {
     bool found = false;
@@ -50,8 +51,8 @@ static bool adds_offset(const struct checker *c, uint32_t i, const char *reg)
            checker_reads(c, i, "add.s64 %s, %s, %lld;", reg, reg, (long long)inst->ops[2].imm);
 }
 
-/* Whether the two instructions that always run right before *I make the address of a map that is
- * looked at. *I: the first of them. */
+/* Whether the two instructions that always run right before *I make the address of a listed map.
+ * *I: the first of them. */
 static bool is_map_address(const struct checker *c, uint32_t *i, const char *reg)
 {
     uint64_t offset;
@@ -67,8 +68,8 @@ static bool is_map_address(const struct checker *c, uint32_t *i, const char *reg
            offset % MAP_ALIGN == 0 && is_reported(c, v, offset);
 }
 
-/* Whether what always runs right before instruction I has made gshare$map: the address of a map,
- * or the choice between several. */
+/* Whether the code that always runs right before instruction I makes gshare$map: the address of a
+ * map, or a choice between several. */
 static bool is_made(const struct checker *c, uint32_t i)
 {
     while (checker_precedes(c, &i, "selp.b64 gshare$map, gshare$other, gshare$map, gshare$which;"))
@@ -89,8 +90,7 @@ static bool mentions_map(const struct checker *c, const struct ptx_inst *inst)
     return false;
 }
 
-/* Whether instruction I is one of those that make addresses of maps: it leads to no other register.
- */
+/* Whether instruction I is a part of such code, and writes no other register. */
 static bool makes_map(const struct checker *c, uint32_t i)
 {
     static const char *const registers[] = {"gshare$map", "gshare$other"};
@@ -103,7 +103,7 @@ static bool makes_map(const struct checker *c, uint32_t i)
            checker_reads(c, i, "selp.b64 gshare$map, gshare$other, gshare$map, gshare$which;");
 }
 
-/* The address that the instruction takes its map from. */
+/* The operand of the instruction that is the address of its tensor map. */
 static const struct ptx_operand *map_of(const struct ptx_inst *inst)
 {
     switch (inst->op) {

@@ -1,6 +1,6 @@
-/* The checker's part for products of warpgroups: point 9 of fence_check.c. It follows the registers
- * of products on all ways through a function, each by the age of the youngest product that may have
- * it. */
+/* The checker's part for products of warpgroups: rule 9 of fence_check.c. A dataflow analysis over
+ * all paths through a function: each register of a product has the age of the youngest product in
+ * progress that may use it. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,30 +9,31 @@
 
 enum {
     MOST_CELLS = 1 << 26, /* of all states */
-    MOST_WORK = 1 << 30   /* instructions and cells looked at, in a module */
+    MOST_WORK = 1 << 30   /* instructions and cells examined, in a module */
 };
 
-/* The ages of a register. */
+/* The age of a register. */
 enum {
-    OPEN,            /* its product is in no group yet */
-    LAST,            /* ... is in the last group; behind it LAST + 1 for the one before, and on */
-    MOST_AGE = 9,    /* ... is in this group or an older one */
-    DONE = UINT8_MAX /* it is of no product, or that was waited for */
+    OPEN, /* its product is in no group yet */
+    LAST, /* its product is in the last group; LAST + 1: in the group before that, and so on */
+    MOST_AGE = 9,    /* its product is in this group or an older one */
+    DONE = UINT8_MAX /* it belongs to no product, or to one that was waited for */
 };
 
 struct state {
-    uint8_t *ages; /* by number of a register */
-    bool filled;   /* some product is in no group yet, by whichever way one comes here */
+    uint8_t *ages; /* by the number of a register */
+    bool filled;   /* on every path, some product is in no group yet */
 };
 
 struct products {
     struct checker *c;
     const struct ptx_func *f;
-    uint32_t *numbers; /* by register: 1 + its number among those of products; 0: of none */
+    uint32_t *numbers; /* for each register: 1 + its number among the registers of products; 0: it
+                          is in none */
     uint32_t count;
-    const struct ptx_operand **sums; /* by number: the list of sums with the register, if no
-                                      * product has it otherwise */
-    uint32_t *label_number;          /* by instruction: 1 + its number among those with a label */
+    const struct ptx_operand **sums; /* by number: the list of sums that contains the register, if
+                                        products use it in no other way */
+    uint32_t *label_number; /* for each instruction: 1 + its number among those with a label */
     uint32_t label_count;
     struct state *at, now; /* by that number */
     uint8_t *ages;         /* of all states */
@@ -41,7 +42,7 @@ struct products {
 
 /* ---- Registers of products ---- */
 
-/* Whether each register of the one list is that of the other. */
+/* Whether the two lists have the same registers in the same order. */
 static bool is_same_list(const struct ptx_operand *a, const struct ptx_operand *b)
 {
     if (a->count != b->count)
@@ -79,8 +80,8 @@ static void note_list(struct products *p, const struct ptx_operand *list, bool s
 
 /* ---- One instruction ---- */
 
-/* Whether the register is of a product that may be under way, unless that has these sums and no
- * others. */
+/* Whether the register belongs to a product that may be in progress, and that is not a product with
+ * exactly these sums. */
 static bool is_taken(const struct products *p, uint32_t reg, const struct ptx_operand *sums)
 {
     const uint32_t n = p->numbers[reg];
@@ -112,7 +113,7 @@ static bool all_done(const struct products *p)
     return true;
 }
 
-/* Whether the instruction leaves products alone that may be under way. */
+/* Whether the instruction leaves the products alone that may be in progress. */
 static bool is_harmless(const struct products *p, const struct ptx_inst *inst)
 {
     const enum ptx_class class = ptx_op_class(inst->op);
@@ -153,14 +154,14 @@ static void commit(struct products *p)
     for (uint32_t n = 0; n < p->count; n++) {
         uint8_t *age = &p->now.ages[n];
 
-        /* A group that may be empty makes none before it older. */
+        /* A group that may be empty makes no earlier group older. */
         if (*age == OPEN || (p->now.filled && *age < MOST_AGE))
             ++*age;
     }
     p->now.filled = false;
 }
 
-/* All groups are done but the last ones, so many. */
+/* Waits for all groups but the last ones; BUT is their number. */
 static void wait_for(struct products *p, uint64_t but)
 {
     p->c->product_work += p->count;
@@ -196,7 +197,7 @@ static void copy(const struct products *p, struct state *to, const struct state 
     memcpy(to->ages, from->ages, p->count);
 }
 
-/* From here control may go to instruction I. */
+/* Merges the current state into the state at instruction I, where control may go. */
 static void lead_to(struct products *p, uint32_t i)
 {
     struct state *there = &p->at[p->label_number[i] - 1];
@@ -232,8 +233,8 @@ static void lead_on(struct products *p, const struct ptx_inst *inst)
         begin_nowhere(p);
 }
 
-/* Goes over the function once. JUDGES: says what is wrong. False: something is, or that takes too
- * much work, which it says. */
+/* Goes over the function once. JUDGES: reports what is wrong. False: something is wrong, or the
+ * work is too much, and it was reported. */
 static bool sweep(struct products *p, bool judges)
 {
     begin_nowhere(p);

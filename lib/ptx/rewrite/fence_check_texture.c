@@ -1,5 +1,5 @@
-/* The checker's part for textures and surfaces; it has columns of its own, and shares nothing with
- * fence_texture.c but the table's layout. */
+/* The checker's part for textures and surfaces: rule 7 of fence_check.c. It has a table of columns
+ * of its own, and shares only the texture table's layout with fence_texture.c. */
 #include <assert.h>
 #include <string.h>
 
@@ -8,7 +8,7 @@
 
 #define GEOMETRIES (PTX_GEOM_A2DMS + 1)
 
-/* By geometry; 0, the column of txq, where there is none. */
+/* By geometry; 0, the column of txq, for geometries that textures do not have. */
 static const uint8_t texture_columns[GEOMETRIES] = {
     [PTX_GEOM_1D] = TEXTURE_1D,       [PTX_GEOM_2D] = TEXTURE_2D,   [PTX_GEOM_3D] = TEXTURE_3D,
     [PTX_GEOM_A1D] = TEXTURE_A1D,     [PTX_GEOM_A2D] = TEXTURE_A2D, [PTX_GEOM_CUBE] = TEXTURE_CUBE,
@@ -46,7 +46,8 @@ static bool is_loaded(const struct ptx_func *f, uint32_t reg)
     return !strcmp(ptx_reg_name(f, reg, name, sizeof(name)), "gshare$sym");
 }
 
-/* The operand is what the instruction before has loaded from the column. */
+/* NULL if the instruction before has loaded the operand from the column; otherwise what is wrong.
+ */
 static const char *check_object(const struct checker *c, uint32_t i,
                                 const struct ptx_operand *object, unsigned column)
 {

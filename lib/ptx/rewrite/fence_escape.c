@@ -1,11 +1,12 @@
-/* Which functions may have an address of a caller's local variable. One that has none has only
- * addresses of its own variables, so a store off a pointer that it got means no variable of a
- * caller (fence_stack.c).
+/* Which functions may hold an address of a caller's local variable (escape analysis). A function
+ * that holds none has only addresses of its own variables, so a store through a pointer that it got
+ * cannot mean a variable of a caller (fence_stack.c).
  *
- * A register that may hold something of such an address is marked, over the whole function and in
- * any order of its instructions. By an argument the address goes to the function that is called,
- * where what is loaded from parameters is marked then; by a store, or a call of an address, to any.
- * gshare's own functions (printing, the heap) store through none that they are given. */
+ * A register that may hold part of such an address is marked, over the whole function and
+ * regardless of the order of instructions. An address passed as an argument reaches the called
+ * function, in which values loaded from parameters are marked then. An address that is stored, or
+ * passed to an indirect call, may reach any function. gshare's own functions (printing, the heap)
+ * do not store through addresses that they are given. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,16 +15,16 @@
 #include "ptx/rewrite/fence.h"
 #include "ptx/rewrite/heap.h"
 
-/* Through the instructions of a function; each marks at least one more register. */
+/* The most passes over the instructions of a function. Each marks at least one more register. */
 enum { MOST_ROUNDS = 64 };
 
 struct search {
     struct fence *fence;
     const struct ptx_func *f;
-    uint32_t top;                  /* its register FENCE_TOP, or PTX_NO_REG */
+    uint32_t top;                  /* the function's register FENCE_TOP, or PTX_NO_REG */
     bool *marked;                  /* by register */
-    const struct ptx_inst **taker; /* by variable of the function, a parameter: the call */
-    bool *several;                 /* likewise: of calls of several functions */
+    const struct ptx_inst **taker; /* for each argument variable: the call that takes it */
+    bool *several;                 /* for each argument variable: several calls take it */
     bool changed;
 };
 
@@ -39,8 +40,8 @@ static bool is_marked(const struct search *s, const struct ptx_operand *o)
     return false;
 }
 
-/* The arguments of the tenant's own: where the callee's frame is comes before them
- * (fence_frames.c). */
+/* The arguments that the tenant's code passes, without those that fence_frames.c put before them.
+ */
 static struct ptx_operand own_arguments(const struct search *s, const struct ptx_operand *list)
 {
     struct ptx_operand own = *list;
@@ -53,7 +54,7 @@ static struct ptx_operand own_arguments(const struct search *s, const struct ptx
     return own;
 }
 
-/* Whether an operand of the instruction, other than the address that it accesses, is marked. */
+/* Whether an operand of the instruction is marked, other than the address that it accesses. */
 static bool takes_marked(const struct search *s, const struct ptx_inst *inst)
 {
     for (unsigned k = 0; k < inst->nops; k++) {
@@ -79,7 +80,7 @@ static bool is_declared(const struct ptx_func *f, const struct ptx_var *var)
     return var->id < f->nvars && f->vars[var->id] == var;
 }
 
-/* NULL: an address. */
+/* The function that is called; NULL: the call is indirect. */
 static const struct ptx_func *callee_of(const struct ptx_inst *call)
 {
     const struct ptx_func *f = call->ops[1].kind == PTX_OPND_FUNC ? call->ops[1].func : NULL;
@@ -87,7 +88,7 @@ static const struct ptx_func *callee_of(const struct ptx_inst *call)
     return f && f->alias ? f->alias : f;
 }
 
-/* Notes the parameters of calls, which the function declares, by who gets them. */
+/* Records which call takes each argument variable that the function declares. */
 static void find_arguments(struct search *s)
 {
     const struct ptx_func *f = s->f;
@@ -126,8 +127,8 @@ static bool loads_parameter(const struct ptx_func *f, const struct ptx_inst *ins
            inst->space == PTX_SPACE_PARAM_FUNC;
 }
 
-/* What the function loads from its parameters may be such an address. What it returns in a register
- * is not followed, nor is the address of a parameter: compilers do without. */
+/* Values that the function loads from its parameters may be such addresses. Values that it returns
+ * in a register are not followed, nor are addresses of parameters: compilers generate neither. */
 static void mark_parameters(struct search *s)
 {
     const struct ptx_func *f = s->f;
@@ -150,11 +151,11 @@ static void mark_parameters(struct search *s)
 
 /* ---- Where an address goes ---- */
 
-/* The heap's functions keep no address that they are given. The bits of its map that they set look
- * like one. */
+/* The heap's functions keep none of the addresses that they are given. The bits that they set in
+ * its map look as if they did. */
 static bool keeps_nothing(const struct ptx_func *f)
 {
-    return fence_is_house_function(f) ||
+    return fence_is_gshare_function(f) ||
            !strncmp(f->name, HEAP_FUNCTIONS "$", strlen(HEAP_FUNCTIONS "$"));
 }
 
@@ -182,7 +183,7 @@ static void is_stored(struct search *s, const struct ptx_operand *to)
         s->fence->escapes = true;
 }
 
-/* The instruction is given something of an address. */
+/* Follows a marked value through the instruction. */
 static void follow(struct search *s, const struct ptx_inst *inst)
 {
     switch (ptx_op_class(inst->op)) {
@@ -225,7 +226,7 @@ static void follow_all(struct search *s)
     } while (s->changed && !s->fence->escapes);
 }
 
-/* False: no memory. */
+/* Follows addresses through one function. False: no memory. */
 static bool function_follow(struct fence *fence, const struct ptx_func *f)
 {
     struct search s = {.fence = fence, .f = f, .top = fence_register_named(f, FENCE_TOP)};
@@ -243,7 +244,7 @@ static bool function_follow(struct fence *fence, const struct ptx_func *f)
     return done;
 }
 
-/* Each function is looked at twice at most: a second time where it gets an address. */
+/* Each function is examined at most twice: again when it turns out to get an address. */
 bool fence_escapes(struct fence *fence)
 {
     const uint32_t count = fence->m->nfuncs;
@@ -256,7 +257,7 @@ bool fence_escapes(struct fence *fence)
         for (uint32_t i = 0; i < count && done && !fence->escapes; i++) {
             const struct ptx_func *f = fence->m->funcs[i];
 
-            if (!f->has_body || fence_is_house_function(f) || state[i] == DONE_WITH ||
+            if (!f->has_body || fence_is_gshare_function(f) || state[i] == DONE_WITH ||
                 (state[i] == DONE && !fence->gets_locals[i]))
                 continue;
             state[i] = fence->gets_locals[i] ? DONE_WITH : DONE;

@@ -1,29 +1,27 @@
-/* Frames in a variable of the kernel, for functions that store by a pointer which may be one to a
- * local variable of a caller: functions that were not inlined, recursion, code without
- * optimization.
+/* Frames in a variable of the kernel, for functions that store through a pointer that may lead to a
+ * caller's local variable: functions that were not inlined, recursion, code without optimization.
  *
- * Where ptxas puts a variable, return addresses and saved registers lie beside it, so that such a
- * store cannot be bounded to what it may mean (fence_stack.c). Here each kernel that can reach one
- * gets one variable, gshare$stack, which holds nothing but the variables of the kernel and of all
- * functions on the way:
+ * Where ptxas puts a variable, return addresses and saved registers lie beside it, so such a store
+ * cannot be bounded to its target (fence_stack.c). So each kernel that can reach one gets a
+ * variable, gshare$stack, which holds nothing but the local variables of the kernel and of all
+ * functions in the chain of calls. Three registers hold addresses in it:
  *
- *     gshare$bottom   its address, the same in all of them
- *     gshare$frame    the function's own part of it
- *     gshare$top      behind that: the frame of whoever it calls
+ *     gshare$bottom   the address of gshare$stack, the same in all functions
+ *     gshare$frame    the address of the function's own frame in it
+ *     gshare$top      the end of that frame: the frame of the functions that it calls
  *
- * Functions get the first two as parameters before their own, of which the last may be variable
- * arguments. A store is then bounded to all of
- * gshare$stack, as in a kernel to its variable: whatever it hits is a variable of the thread's.
+ * Functions get the first two as parameters before their own, the last of which may be variable
+ * arguments. A store is then bounded to all of gshare$stack, as a kernel's store is to its
+ * variable: whatever it hits is a variable of the same thread.
  *
- * The frames of a call chain need as many bytes as the longest chain of calls. With recursion there
- * is no longest: a function that has variables then traps where its frame does not fit.
+ * gshare$stack is as large as the frames of the longest chain of calls. Recursion has no longest
+ * chain: a function that has variables then traps if its frame does not fit.
  *
- * A kernel's parameter of which the program takes a generic address (__grid_constant__) is copied
- * to the frame too: as constants have it, the address would lead on to what lies behind the
- * parameters.
+ * A kernel's parameter whose generic address the program takes (__grid_constant__) is copied to the
+ * frame, too: in constant memory, the address would also reach what lies behind the parameters.
  *
- * The pass is the first, over the tenant's own text; fence_pass.c finds the store bounded then, and
- * the checker proves it by the names above. Where the text has a form that compilers do not write
+ * This pass runs first, on the tenant's own text. fence_pass.c finds the store bounded then, and
+ * the checker verifies it by the names above. If the text has a form that compilers do not write,
  * nothing is changed, and the store is refused. */
 #include "ptx/rewrite/fence_frames.h"
 

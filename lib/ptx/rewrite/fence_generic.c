@@ -1,5 +1,5 @@
-/* Which addresses are of global memory whatever they are: those of .global, and generic ones where
- * the module makes none of another space. */
+/* Which addresses are certain to be in global memory: those of .global accesses, and generic ones
+ * if the module makes no generic addresses of other spaces. */
 #include "ptx/rewrite/fence.h"
 
 void fence_find_generic(struct fence *fence)

@@ -1,7 +1,7 @@
-/* The module's .global variables. Where the driver would put them lies outside of the session's
- * window, and uncounted; so they move into one block that the caller allocates there, and code
- * finds them from gshare$globals. A .const variable that begins with their addresses stays, and has
- * zeros there until the caller writes them. */
+/* The module's .global variables. The driver would put them outside of the session's window and
+ * count them nowhere. So they move into one block that the caller allocates in the window, and the
+ * code addresses them through gshare$globals. A .const variable whose initial values contain their
+ * addresses stays, and has zeros there until the caller writes the addresses. */
 #include <stdio.h>
 #include <string.h>
 
@@ -14,7 +14,7 @@ static const uint64_t BLOCK_MAX = 1ull << 40;
 bool fence_is_moved(const struct ptx_var *v)
 {
     return v->space == PTX_SPACE_GLOBAL &&
-           (!fence_is_house_name(v->name) || !strcmp(v->name, GRID_VARIABLE));
+           (!fence_is_reserved_name(v->name) || !strcmp(v->name, GRID_VARIABLE));
 }
 
 bool fence_is_bound(const struct ptx_var *v)
@@ -75,14 +75,14 @@ static bool address_init(struct fence *fence, const struct ptx_var *v, const str
         to->function = function_index(fence, functions, r->func);
         return true;
     }
-    if (r->var->space != PTX_SPACE_GLOBAL || fence_is_house_name(r->var->name))
+    if (r->var->space != PTX_SPACE_GLOBAL || fence_is_reserved_name(r->var->name))
         return fence_refuse(fence, v->line, "%.80s begins with an address in .%s", v->name,
                             ptx_space_name(r->var->space));
     to->value += fence_block_offset(r->var);
     return true;
 }
 
-/* Behind the last line: declared by then are all functions. */
+/* Declares the functions behind the last line, where all of them are known. */
 static void declare_functions(struct fence *fence, const struct ptx_func **functions)
 {
     size_t end = strlen(fence->text);
@@ -99,7 +99,7 @@ static void declare_functions(struct fence *fence, const struct ptx_func **funct
     edits_insert(&fence->edits, end, "};\n");
 }
 
-/* Managed variables have pages of their own, where their host can map pages of its own. */
+/* Managed variables have pages of their own, so that the host can map pages for them. */
 static uint32_t place_align(const struct ptx_var *v)
 {
     return v->managed && v->align < MANAGED_PAGE ? MANAGED_PAGE : v->align;

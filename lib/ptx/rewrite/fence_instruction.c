@@ -1,18 +1,18 @@
-/* What the fence makes of each instruction, by its opcode or class: see fence_pass.c. */
+/* What the fence does with each instruction, by opcode or class; see fence_pass.c. */
 #include <string.h>
 
 #include "ptx/ir/arena.h"
 #include "ptx/rewrite/fence.h"
 
-/* Another pass added it to the tenant's function: its address is the server's (completion_exits.c).
- */
+/* Whether another pass added the access to the tenant's function; its address is the server's
+ * (completion_exits.c). */
 static bool is_added(const struct fence *fence, const struct ptx_mem *mem)
 {
-    return mem->base == PTX_BASE_REG && fence_is_house_register(fence->f, mem->reg);
+    return mem->base == PTX_BASE_REG && fence_is_added_register(fence->f, mem->reg);
 }
 
-/* Instructions that may only address shared memory, where they say so: without a word for the
- * space, what the hardware makes of a generic address that is not shared is nowhere written. */
+/* Instructions that can only address shared memory: they must say .shared. Without it, it is
+ * undocumented what the hardware makes of a generic address that is not shared. */
 static bool take_shared(struct fence *fence)
 {
     if (fence->inst->space == PTX_SPACE_SHARED || fence->inst->space == PTX_SPACE_SHARED_CLUSTER)
@@ -29,8 +29,8 @@ static unsigned address_operand(const struct ptx_inst *inst)
     return inst->nops;
 }
 
-/* ldmatrix and stmatrix, whose rows lie in shared memory alone. With a generic address they get the
- * word .shared, before the type, and the address in that space, so that they reach no other. */
+/* ldmatrix and stmatrix, whose rows can only lie in shared memory. With a generic address they get
+ * .shared, before the type, and the address in that space, so that they reach no other memory. */
 static bool take_matrix_rows(struct fence *fence)
 {
     const struct ptx_inst *inst = fence->inst;
@@ -82,9 +82,9 @@ static bool take_access(struct fence *fence)
         return fence_refuse(fence, inst->line, "%s: state space .%s", ptx_op_name(inst->op),
                             ptx_space_name(inst->space));
     }
-    if ((!generic && fence_is_house_function(fence->f)) || is_added(fence, mem))
+    if ((!generic && fence_is_gshare_function(fence->f)) || is_added(fence, mem))
         return true;
-    /* ptxas takes the space of a variable that is named. */
+    /* If the operand names a variable, ptxas uses the variable's space. */
     if (mem->base == PTX_BASE_VAR && mem->var->space == PTX_SPACE_PARAM)
         return fence_param(fence, mem, fence_access_bytes(inst));
     if (mem->base == PTX_BASE_VAR && mem->var->space != PTX_SPACE_GLOBAL)
@@ -94,8 +94,8 @@ static bool take_access(struct fence *fence)
     return fence_access(fence, operand, generic, fence_access_bytes(inst));
 }
 
-/* "enable_smem_spilling", for one, puts registers where stores to shared memory reach them. The
- * checker has a list of its own, on purpose. */
+/* "enable_smem_spilling", for one, would put registers where stores to shared memory reach them.
+ * The checker has a list of its own, on purpose. */
 bool fence_pragma_is_harmless(const char *text)
 {
     static const char mask[] = "\"used_bytes_mask ", digits[] = "0123456789abcdefABCDEFx";
@@ -105,8 +105,8 @@ bool fence_pragma_is_harmless(const char *text)
             !strcmp(text + sizeof(mask) - 1 + strspn(text + sizeof(mask) - 1, digits), "\""));
 }
 
-/* Adds a map among the parameters of the current kernel to the report, whose memory has room for
- * every kernel of the module. */
+/* Adds a map in the parameters of the current kernel to the report, which has room for every kernel
+ * of the module. */
 static bool report_map(struct fence *fence, uint32_t parameter, uint32_t offset)
 {
     struct ptx_fence_report *report = fence->report;
@@ -143,7 +143,7 @@ static bool report_map(struct fence *fence, uint32_t parameter, uint32_t offset)
     return true;
 }
 
-/* Notes where the map's address was taken from right before the current instruction
+/* Records the parameter from which the map's address was taken right before the current instruction
  * (fence_maps.c). */
 static bool take_tensor_map(struct fence *fence)
 {
@@ -173,7 +173,7 @@ static bool take_tensor_map(struct fence *fence)
     return true;
 }
 
-/* fence_maps.c makes the addresses of maps. */
+/* Only fence_maps.c may make addresses of maps. */
 static bool take_cvta(struct fence *fence)
 {
     const struct ptx_inst *inst = fence->inst;
@@ -182,7 +182,7 @@ static bool take_cvta(struct fence *fence)
 
     return inst->flags & PTX_F_TO || !parameter ||
            (inst->ops[0].kind == PTX_OPND_REG &&
-            fence_is_house_register(fence->f, inst->ops[0].reg)) ||
+            fence_is_added_register(fence->f, inst->ops[0].reg)) ||
            fence_refuse(
                fence, inst->line,
                "cvta: a generic address of a parameter other than a tensor map, or of maps "
@@ -191,15 +191,15 @@ static bool take_cvta(struct fence *fence)
 
 static bool take_by_class(struct fence *fence);
 
-/* First those that need something else than others of their class. */
+/* Begins with the opcodes that are handled differently from their class. */
 bool fence_instruction(struct fence *fence)
 {
     const struct ptx_inst *inst = fence->inst;
 
     switch (inst->op) {
-    /* discard throws away lines of the L2 cache that are not written back, so that loads see what
-     * DRAM held before them: of memory that is zeroed for its user, what the user before left. A
-     * bulk prefetch reaches as far as the program says. Code is as right without either. */
+    /* discard drops lines of the L2 cache without writing them back, so that later loads see what
+     * DRAM held before: in memory that was zeroed, the data of its former user. A bulk prefetch
+     * reaches as far as the program says. The program stays correct without either. */
     case PTX_OP_DISCARD:
     case PTX_OP_CP_ASYNC_BULK_PREFETCH:
         fence_remove(fence);
@@ -276,7 +276,8 @@ static bool take_by_class(struct fence *fence)
         return fence_texture(fence);
     case PTX_CLASS_TENSOR:
         return take_tensor_map(fence);
-    case PTX_CLASS_WGMMA: /* the hardware bounds what a descriptor names (driver fact 47) */
+    case PTX_CLASS_WGMMA: /* the hardware bounds the memory that a descriptor names (driver fact 47)
+                           */
         return true;
     case PTX_CLASS_STACK:
         return fence_refuse(fence, inst->line, "%s: the stack would be wherever the program says",

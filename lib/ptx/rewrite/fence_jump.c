@@ -1,5 +1,5 @@
-/* Calls and branches whose target is a value. What the hardware would take from a register is any
- * address of code, also one of another tenant's or in the midst of a fence. */
+/* Indirect calls and branches. The hardware would take any code address from a register, even one
+ * of another tenant or in the middle of a fence. */
 #include <stdio.h>
 #include <string.h>
 
@@ -29,7 +29,7 @@ bool fence_alias(struct fence *fence, const struct ptx_func *f)
 static bool is_target(const struct fence *fence, const struct ptx_func *f,
                       const struct ptx_proto *proto)
 {
-    return fence->reach.taken[f->id] && f->has_body && !f->entry && !fence_is_house_function(f) &&
+    return fence->reach.taken[f->id] && f->has_body && !f->entry && !fence_is_gshare_function(f) &&
            (!proto || (same_params(f->params, f->nparams, proto->params, proto->nparams) &&
                        same_params(f->rets, f->nrets, proto->rets, proto->nrets)));
 }
@@ -42,11 +42,13 @@ static bool is_listed(const struct ptx_table *table, const struct ptx_func *f)
     return false;
 }
 
-/* Steps that the indirect calls of a module may take to find their functions, half a second. */
+/* The most steps, in a module, for finding the functions that indirect calls may mean: half a
+ * second. */
 #define MOST_CALL_WORK (UINT64_C(1) << 28)
 
-/* The call goes to gshare$to, which is the address of one of the functions that it may mean: of the
- * module, with this prototype, their address taken somewhere. Any other value means the first. */
+/* The call goes to gshare$to, which is the address of one of the functions that it may mean:
+ * functions of the module with this prototype whose address is taken somewhere. Any other value
+ * selects the first of them. */
 static bool call_indirect(struct fence *fence)
 {
     const struct ptx_inst *inst = fence->inst;

@@ -1,10 +1,10 @@
-/* The loops of a function, by jumps back in its text: for what pays in a loop (fence_base.c,
- * fence_walk.c). */
+/* The loops of a function, found by backward jumps in its text: fence_base.c and fence_walk.c
+ * change code where it pays in a loop. */
 #include <stdlib.h>
 
 #include "ptx/rewrite/fence.h"
 
-/* The first instruction that a jump may go to; the instruction behind the jump where it does not go
+/* The lowest instruction to which a jump may go; the instruction behind the jump if it does not go
  * back. */
 static uint32_t jumps_to(const struct ptx_func *f, uint32_t i)
 {

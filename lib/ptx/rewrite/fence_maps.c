@@ -1,24 +1,25 @@
-/* Tensor maps, which tensor copies take from the kernel's parameters alone.
+/* Tensor maps, which tensor copies may only take from the kernel's parameters.
  *
- * A map holds an address that no pass over a kernel can see, and memory that a kernel writes could
- * hold any map. A kernel's parameters can be written by nobody but whoever launches the kernel, who
- * checks the maps among them (ptx_fence_report.maps). So right before an instruction that reads a
- * map, the map's address is made anew from the parameter, whatever the program's register holds:
+ * A map contains an address that no pass over a kernel can see, and memory that a kernel can write
+ * might contain any map. A kernel's parameters can only be written by whoever launches the kernel,
+ * who checks the maps in them (ptx_fence_report.maps). So right before an instruction that uses a
+ * map, the map's address is computed again from the parameter, whatever the program's register
+ * holds:
  *
  *     mov.b64 gshare$map, PARAMETER; add.s64 gshare$map, gshare$map, 128;
  *     cvta.param.u64 gshare$map, gshare$map;
  *
- * Where the register may hold the address of one of several maps, there follows for each other one
+ * If the register may hold the address of one of several maps, this follows for each other map:
  *
  *     mov.b64 gshare$other, PARAMETER; add.s64 gshare$other, gshare$other, 256;
  *     setp.eq.s64 gshare$which, REGISTER, gshare$other; cvta.param.u64 gshare$other, gshare$other;
  *     selp.b64 gshare$map, gshare$other, gshare$map, gshare$which;
  *
- * The program's own cvta.param becomes a move where its result leads to maps alone: so nothing of
- * the parameter is copied (fence_frames.c), and the register can be compared as above.
+ * The program's own cvta.param becomes a mov if its result is used for maps only. So the parameter
+ * need not be copied (fence_frames.c), and the register can be compared as above.
  *
- * The pass runs before all others, over the tenant's own text. What it does not find is left as it
- * is, and refused by the fence. */
+ * The pass runs before all others, on the tenant's own text. A map that it cannot trace to a
+ * parameter is left as it is, and the fence refuses it. */
 #include "ptx/rewrite/fence_maps.h"
 
 #include <errno.h>
@@ -29,12 +30,12 @@
 #include "ptx/rewrite/fence.h"
 
 enum {
-    MOST_STEPS = 64,      /* the most steps back from a register to the parameters */
-    MOST_SWEEPS = 16,     /* the most rounds over a function to find what registers are used for */
-    MOST_LOOKS = 1 << 23, /* the most definitions of registers that are looked at, in a module */
+    MOST_STEPS = 64,      /* steps back from a register to the parameters */
+    MOST_SWEEPS = 16,     /* rounds over a function to find how registers are used */
+    MOST_LOOKS = 1 << 23, /* definitions of registers that are examined, in a module */
 };
 
-/* A map's origin: so many bytes behind the beginning of a parameter. */
+/* A map's origin: an offset in a parameter. */
 struct origin {
     const struct ptx_var *parameter;
     int64_t offset;
@@ -48,14 +49,14 @@ struct origins {
 struct maps {
     struct fence fence;
     struct definition_sites definitions;
-    bool *taken; /* by instruction: its map comes from a parameter */
-    bool *used;  /* by register: it is used for something else than maps that are taken */
+    bool *taken; /* for each instruction: its map comes from a parameter */
+    bool *used;  /* for each register: it is used otherwise than for maps that are taken */
     uint32_t looks;
 };
 
 /* ---- For other parts ---- */
 
-/* The operand of an instruction that is a tensor map's generic address; NULL: it has none. */
+/* The operand of an instruction that is the generic address of a tensor map; NULL: it has none. */
 static const struct ptx_operand *map_operand(const struct ptx_inst *inst)
 {
     if (inst->op == PTX_OP_PREFETCH && inst->mode == PTX_MODE_TENSORMAP)
@@ -78,7 +79,8 @@ uint32_t fence_map_register(const struct ptx_inst *inst)
 
 /* ---- Where a map is ---- */
 
-/* Registers from which a map's address may have come, each so many bytes before it. */
+/* Registers from which a map's address may have been computed, each with the bytes that were added
+ * to it. */
 struct search {
     struct {
         uint32_t reg;
@@ -102,8 +104,8 @@ static bool search_add(struct search *search, uint32_t reg, int64_t offset)
 
 static bool origins_add(struct origins *origins, const struct ptx_var *parameter, int64_t offset)
 {
-    /* What the hardware makes of a map that is aligned to less is nowhere written: it might begin
-     * before the one that is looked at. */
+    /* It is undocumented what the hardware does with a less aligned map: it might use one that
+     * begins earlier than the one that is checked. */
     if (offset < 0 || (uint64_t)offset + FENCE_MAP_BYTES > parameter->size ||
         offset % FENCE_MAP_ALIGN || parameter->align < FENCE_MAP_ALIGN)
         return false;
@@ -116,7 +118,7 @@ static bool origins_add(struct origins *origins, const struct ptx_var *parameter
     return true;
 }
 
-/* What an instruction takes its result from. */
+/* Adds a source of an instruction's result. */
 static bool source_add(const struct ptx_func *f, struct search *search, const struct ptx_operand *o,
                        int64_t offset)
 {
@@ -127,8 +129,8 @@ static bool source_add(const struct ptx_func *f, struct search *search, const st
            origins_add(search->origins, o->sym.var, offset + o->sym.offset);
 }
 
-/* The instruction's result is the address that its first COUNT sources have, or so many bytes
- * behind it. 0: it is none of the kind. */
+/* If the instruction's result is an address that one of its first COUNT sources holds, plus
+ * *OFFSET, returns COUNT; otherwise 0. */
 static unsigned carries(const struct ptx_func *f, const struct ptx_inst *inst, int64_t *offset)
 {
     const struct ptx_operand *o = inst->ops;
@@ -151,7 +153,7 @@ static unsigned carries(const struct ptx_func *f, const struct ptx_inst *inst, i
     }
 }
 
-/* Finds the origins whose address the register may hold where it is used as a map's. False: it may
+/* Finds the maps whose address the register may hold where it is used as a map's. False: it may
  * hold something else. */
 static bool origins_of(struct maps *maps, uint32_t reg, struct origins *origins)
 {
@@ -179,7 +181,7 @@ static bool origins_of(struct maps *maps, uint32_t reg, struct origins *origins)
                     return false;
         }
     }
-    /* A register that is used for something else too may hold the address of a copy. */
+    /* A register that is used otherwise, too, may hold the address of a copy. */
     return origins->count == 1 || (origins->count && !maps->used[reg]);
 }
 
@@ -200,8 +202,8 @@ static void use(bool *used, const struct ptx_operand *o, bool *changed)
     used[reg] = *changed = true;
 }
 
-/* Marks what an instruction uses: nothing where its result leads to maps alone. What is made of a
- * register that is used may be compared with nothing (origins_of), unless cvta made it. */
+/* Marks the registers that an instruction uses otherwise: none if its result is used for maps only.
+ * A value computed from such a register cannot be compared (origins_of), unless cvta made it. */
 static void sweep(struct maps *maps, bool *changed)
 {
     const struct ptx_func *f = maps->fence.f;
@@ -221,7 +223,7 @@ static void sweep(struct maps *maps, bool *changed)
     }
 }
 
-/* False: it takes too long to say. */
+/* False: it takes too long. */
 static bool find_used(struct maps *maps)
 {
     bool changed = true;
@@ -253,7 +255,7 @@ static bool find_taken(struct maps *maps)
             any |= maps->taken[i];
             fewer |= !maps->taken[i];
         }
-        if (!any || (n && !fewer)) /* from the second round on it is known what is used */
+        if (!any || (n && !fewer)) /* from the second round on, the uses are known */
             return any;
         if (!find_used(maps))
             return false;
@@ -276,9 +278,9 @@ static void take_map(struct maps *maps)
     struct fence_span name;
     struct origins origins;
 
-    if (!origins_of(maps, fence_map_register(fence->inst), &origins)) /* it takes too long to say */
+    if (!origins_of(maps, fence_map_register(fence->inst), &origins)) /* it takes too long */
         return;
-    /* "[box], [map, {x, y}]", where the box is no operand of a map's. */
+    /* "[box], [map, {x, y}]": the box is not an operand of the map's. */
     fence_brackets(fence, (unsigned)(map - fence->inst->ops), &name);
     take_origin(fence, FENCE_MAP, &origins.all[0]);
     fence_before(fence, "cvta.param.u64 " FENCE_MAP ", " FENCE_MAP "; ");

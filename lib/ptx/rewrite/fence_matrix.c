@@ -1,11 +1,11 @@
-/* wmma.load and wmma.store: the rows of a matrix lie a stride apart, a register that can lead
- * anywhere. Where the last row lies outside the window the stride becomes 0, so that all rows are
- * the first, which is fenced. */
+/* wmma.load and wmma.store: a register holds the stride between the rows of a matrix, so they can
+ * lead anywhere. If the last row would lie outside the window the stride becomes 0, so that all
+ * rows are the first one, which is fenced. */
 #include <stdio.h>
 
 #include "ptx/rewrite/fence.h"
 
-/* Bytes from the first row to the last for each unit of the stride. */
+/* The bytes between the first and the last row, per unit of the stride. */
 static uint64_t span_of(const struct ptx_inst *inst)
 {
     unsigned m, n, k, rows, bits = ptx_type_bits(inst->type[0]);
@@ -21,8 +21,8 @@ static uint64_t span_of(const struct ptx_inst *inst)
     return (rows - 1) * (bits < 8 ? 1 : bits / 8);
 }
 
-/* Generic rows that begin in shared or local memory stay there: the hardware's windows of them are
- * 4 GiB each, and hold no more than the lowest 256 MiB. */
+/* Keeps generic rows that begin in shared or local memory there: the hardware's apertures for these
+ * are 4 GiB each, and only the lowest 256 MiB of one are used. */
 static void bound_other_spaces(struct fence *fence)
 {
     fence_before(fence, "mov.b64 {gshare$lo, gshare$hi}, gshare$at; "

@@ -1,11 +1,10 @@
-/* Kernel parameters. They lie in a bank of constants, and behind them what an earlier launch on the
- * same stream left there, which may be another session's. So a load of one ends in the parameter
- * that it names, and one at an address in a register ends in the block of the kernel's parameters,
- * from the first to the tenant's last. Parameters of functions are registers or the thread's own
- * stack.
+/* Kernel parameters. They lie in a constant bank, and behind them is what an earlier launch on the
+ * same stream left there, possibly of another session. So a load that names a parameter must end
+ * inside it, and a load through a register ends in the block of the kernel's parameters, from the
+ * first to the tenant's last. Parameters of functions are registers or the thread's own stack.
  *
- * A generic address of one would lead behind it, so it becomes that of a copy among the kernel's
- * local variables, in its frame (fence_frames.c). */
+ * The generic address of a parameter would reach beyond it, so it becomes the address of a copy in
+ * the kernel's frame (fence_frames.c). */
 #include "ptx/rewrite/fence.h"
 
 enum { BANK_ALIGN = 16 };
@@ -15,12 +14,13 @@ static bool is_kernel_parameter(const struct ptx_func *f, const struct ptx_var *
     return f->entry && v->id < f->nparams && f->params[v->id] == v;
 }
 
-/* The tenant's last one: other passes have added theirs behind it. NULL: there is none. */
+/* The tenant's last parameter; other passes have added theirs behind it. NULL: the tenant has none.
+ */
 static const struct ptx_var *last_parameter(const struct ptx_func *f)
 {
     const struct ptx_var *last = NULL;
 
-    for (uint32_t i = 0; i < f->nparams && !fence_is_house_name(f->params[i]->name); i++)
+    for (uint32_t i = 0; i < f->nparams && !fence_is_reserved_name(f->params[i]->name); i++)
         last = f->params[i];
     return last;
 }
@@ -32,8 +32,8 @@ static uint64_t tenant_bytes(const struct ptx_func *f)
     return last ? last->offset + last->size : 0;
 }
 
-/* Whether the parameters lie in the bank as far from each other as the reader has them: the first
- * one begins at a multiple of 16 bytes there, and perhaps of no more. */
+/* Whether the offsets between the parameters in the bank are those that the reader has: the bank
+ * aligns the first one to 16 bytes, and perhaps to no more. */
 static bool is_layout_known(const struct ptx_func *f)
 {
     for (uint32_t i = 0; i < f->nparams; i++)
@@ -42,7 +42,7 @@ static bool is_layout_known(const struct ptx_func *f)
     return true;
 }
 
-/* The register becomes an offset from the first parameter, which has a bound. */
+/* Turns the register into an offset from the first parameter, and bounds the offset. */
 static bool bound(struct fence *fence, const struct ptx_mem *mem, uint64_t bytes, uint64_t most)
 {
     struct fence_span name, brackets = fence_brackets(fence, 0, &name);
@@ -100,12 +100,12 @@ bool fence_param(struct fence *fence, const struct ptx_mem *mem, uint64_t bytes)
 
 /* ---- Parameters with a generic address ---- */
 
-/* Not those of tensor maps, which fence_maps.c makes. */
+/* Addresses of tensor maps, which fence_maps.c makes, do not count. */
 bool fence_makes_parameter_address(const struct ptx_func *f, const struct ptx_inst *inst)
 {
     return inst->op == PTX_OP_CVTA && !(inst->flags & PTX_F_TO) &&
            (inst->space == PTX_SPACE_PARAM || inst->space == PTX_SPACE_PARAM_ENTRY) &&
-           !(inst->ops[0].kind == PTX_OPND_REG && fence_is_house_register(f, inst->ops[0].reg));
+           !(inst->ops[0].kind == PTX_OPND_REG && fence_is_added_register(f, inst->ops[0].reg));
 }
 
 bool fence_copies_parameters(const struct ptx_func *f)
@@ -116,7 +116,7 @@ bool fence_copies_parameters(const struct ptx_func *f)
     return false;
 }
 
-/* Any address begins with one that is a value somewhere. */
+/* Any computed address starts with an instruction that takes the parameter's address as a value. */
 static bool has_address(const struct ptx_func *f, const struct ptx_var *parameter)
 {
     for (uint32_t i = 0; i < f->ninsts; i++)
@@ -139,7 +139,7 @@ bool fence_can_copy_parameters(const struct ptx_func *f)
     return true;
 }
 
-/* The address of the parameter becomes that of its copy. */
+/* Replaces the address of the parameter by that of its copy. */
 void fence_parameter_address(struct fence *fence, uint64_t at)
 {
     const struct fence_span from = fence_operand(fence, 1), op = fence_opcode(fence);

@@ -1,15 +1,14 @@
-/* The address fence: no instruction of a tenant's reaches global memory outside of the window of
- * its session, whatever value its address has. doc/isolation.md says what that closes and what it
- * does not.
+/* The address fence: no instruction of a tenant reaches global memory outside of its session's
+ * window, whatever the address is. doc/isolation.md says what this prevents and what it does not.
  *
- * It works on the text with all that other passes added. Per function a prologue takes the window
- * into registers (fence_window.c); before each access to .global, or to a generic address,
- * stands a fence (fence_access.c); module variables move into the window (fence_globals.c);
- * computed jumps go to places of the module only (fence_jump.c); textures and surfaces come from
- * the session's table (fence_texture.c), tensor maps from a kernel's parameters (fence_maps.c);
- * products are waited for (fence_products.c). All else is let through by name, and what is not
- * named is refused (fence_instruction.c). Then the module is read again, printed without the
- * variables that moved, and checked by code of its own (fence_check.c). */
+ * The fence works on the text including what other passes added. A prologue in each function loads
+ * the window into registers (fence_window.c). Each access to .global, or to a generic address, gets
+ * a fence before it (fence_access.c). Module variables move into the window (fence_globals.c).
+ * Indirect jumps only go to places in the module (fence_jump.c). Textures and surfaces come from
+ * the session's table (fence_texture.c), tensor maps from a kernel's parameters (fence_maps.c). The
+ * code waits for asynchronous products (fence_products.c). All other instructions pass if they are
+ * on a list, and are refused if not (fence_instruction.c). Then the module is parsed again, printed
+ * without the variables that moved, and verified by independent code (fence_check.c). */
 #include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
@@ -25,26 +24,26 @@
 #include "ptx/rewrite/pass.h"
 #include "ptx/rewrite/texture_table.h"
 
-/* A place in any device's memory can be so aligned. */
+/* Memory of any device can be aligned to this. */
 #define VARIABLES_ALIGN 65536u
 
-enum { MOST_NAME = 200 }; /* of a register whose name the pass writes */
+enum { MOST_NAME = 200 }; /* the longest register name that the pass writes */
 
 static const char strays_prologue[] = " .reg .b64 gshare$old; .reg .pred gshare$r;";
 
 /* ---- Functions ---- */
 
-/* The text calls a register by its name, and means another one where a scope has the name too. */
+/* Whether no scope gives a register the name of another one: the text only has the name. */
 static bool names_are_plain(const struct ptx_func *f)
 {
     for (uint32_t i = 0; i < f->ndecls; i++)
-        if ((f->decls[i].nested && !fence_is_house_name(f->decls[i].name)) ||
+        if ((f->decls[i].nested && !fence_is_reserved_name(f->decls[i].name)) ||
             strlen(f->decls[i].name) > MOST_NAME)
             return false;
     return true;
 }
 
-/* What the parts want to know of the whole function. False: no memory. */
+/* Collects what the parts need to know of the whole function. False: no memory. */
 static bool function_begin(struct fence *fence)
 {
     const struct ptx_func *f = fence->f;
@@ -105,7 +104,7 @@ static bool take_function(struct fence *fence, const struct ptx_func *f)
 
 /* ---- Functions that the fence refuses ---- */
 
-/* What the report says of a function that is left out is of no matter. */
+/* Counts of the report, to take back what it says of a function that is left out. */
 struct reported {
     uint32_t stack_line;
     bool textures, indexed;
@@ -117,7 +116,8 @@ static struct reported reported(const struct fence *fence)
                              fence->report->indexed};
 }
 
-/* The edits of each function, by ptx_func.id: from first[id] to first[id + 1]. */
+/* Drops the edits of functions that are left out. The edits of a function, by ptx_func.id, are from
+ * first[id] to first[id + 1]. */
 static void drop_edits(struct fence *fence, const struct leave_out *out, const size_t *first)
 {
     struct edits *edits = &fence->edits;
@@ -132,7 +132,8 @@ static void drop_edits(struct fence *fence, const struct leave_out *out, const s
     edits->count = kept;
 }
 
-/* Takes the functions, and leaves out those that it refuses. False: no memory, or refused. */
+/* Fences the functions, and leaves out those that it refuses. False: no memory, or the module is
+ * refused. */
 static bool take_some(struct fence *fence, struct leave_out *out, size_t *first)
 {
     struct ptx_fence_report *report = fence->report;
@@ -146,12 +147,12 @@ static bool take_some(struct fence *fence, struct leave_out *out, size_t *first)
 
         first[i] = fence->edits.count;
         taken = take_function(fence, f);
-        /* What the caller would have refused the module for. */
+        /* The caller would refuse the whole module because of this store. */
         if (taken && report->stack_line)
             taken = fence_refuse(fence, report->stack_line, FENCE_STACK_REASON);
         if (taken)
             continue;
-        if (!fence->refused || fence->edits.too_long || fence_is_house_function(f))
+        if (!fence->refused || fence->edits.too_long || fence_is_gshare_function(f))
             return false;
         if (!reason[0])
             memcpy(reason, report->reason, sizeof(reason));
@@ -217,7 +218,8 @@ static const char *module_obstacle(const struct ptx_module *m)
     return NULL;
 }
 
-/* Before the first function or variable can use them: behind .address_size 64. */
+/* Declares the constants behind .address_size 64, before the first function or variable that may
+ * use them. */
 static bool declare_constants(struct fence *fence)
 {
     const size_t at = rewrite_head_end(fence->text, strlen(fence->text));
@@ -261,7 +263,7 @@ static bool take_module(struct fence *fence)
 
 /* ---- The text that comes out ---- */
 
-/* Local variables whose place is a frame now: nothing names them. */
+/* Drops local variables that moved to a frame; nothing names them any more. */
 static void drop_local_variables(struct ptx_func *f)
 {
     uint32_t kept = 0;
@@ -272,7 +274,8 @@ static void drop_local_variables(struct ptx_func *f)
     f->nvars = kept;
 }
 
-/* In one spelling, without the variables that have moved and what names them in .const. */
+/* Prints the module in one canonical spelling, without the variables that have moved and their
+ * names in .const. */
 static int print_module(struct ptx_module *m, char **out, size_t *out_len)
 {
     FILE *file = open_memstream(out, out_len);
@@ -351,7 +354,7 @@ int fence_pass(const char *text, size_t len, unsigned passes, struct ptx_fence_r
     struct ptx_module *m = NULL;
     struct ptx_error error = {0};
     int result = ptx_parse(text, len, &m, &error);
-    /* -ENOTSUP is PTX that the reader knows and leaves out. */
+    /* -ENOTSUP: valid PTX that the reader does not support. */
     const bool unread = result && result != -ENOTSUP;
     bool taken = false;
 
@@ -386,14 +389,15 @@ int fence_pass(const char *text, size_t len, unsigned passes, struct ptx_fence_r
     return result;
 }
 
-/* A name "gshare" in two scopes would be printed as gshare$1_, see parser_unique_name. */
+/* A name "gshare" that is used in two scopes would be printed as gshare$1_; see parser_unique_name.
+ */
 const char *fence_obstacle_in_names(const char *text, size_t len)
 {
     static const char stem[] = "gshare";
     const char *end = text + len, *at = text;
 
-    if (memmem(text, len, FENCE_HOUSE_FUNCTION, strlen(FENCE_HOUSE_FUNCTION)))
-        return "the module has names that begin with " FENCE_HOUSE_FUNCTION;
+    if (memmem(text, len, FENCE_GSHARE_FUNCTION, strlen(FENCE_GSHARE_FUNCTION)))
+        return "the module has names that begin with " FENCE_GSHARE_FUNCTION;
     while ((at = memmem(at, (size_t)(end - at), stem, strlen(stem)))) {
         char before = at > text ? at[-1] : ' ';
 

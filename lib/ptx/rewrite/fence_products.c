@@ -1,48 +1,52 @@
-/* Products of warpgroups (wgmma), whose sums are written later than the instruction.
+/* Products of warpgroups (wgmma), which are asynchronous: their sums are written after the
+ * instruction.
  *
- * The compiler keeps the registers of a product free until the program waits for its group. What
- * becomes of a program that touches them before is nowhere written, and the address of a fence
- * could be in one. So in fenced code no way leads from a product to an instruction that mentions
- * one of its registers, or to an end, a call, a computed jump or setmaxnreg, without a wait
- * between. Where one does, these come before the instruction:
+ * The compiler keeps the registers of a product free until the program waits for its group. It is
+ * undocumented what happens if the program touches them earlier, and one of them could hold a
+ * fenced address. So in fenced code no path leads from a product to an instruction that mentions
+ * one of its registers, or to an end, a call, an indirect jump or setmaxnreg, without a wait. If a
+ * path does, these instructions are inserted:
  *
  *     wgmma.commit_group.sync.aligned; wgmma.wait_group.sync.aligned 0;
  *
- * A wait for all but the last N groups lets those run on, as the loops of Hopper's libraries do. */
+ * A wait for all but the last N groups lets those continue, as the loops of Hopper's libraries do.
+ */
 #include <stdlib.h>
 
 #include "ptx/rewrite/fence.h"
 #include "ptx/rewrite/flow.h"
 
 enum {
-    SETS = 64,  /* of registers: of each product's list one; the last: of all further lists */
+    SETS = 64,  /* sets of registers: one for each product's list; the last one is shared by all
+                   further lists */
     AGES = 4,   /* of groups */
-    SWEEPS = 64 /* over a function, until the ways through it tell nothing new */
+    SWEEPS = 64 /* passes over a function until the state no longer changes */
 };
 
-/* Of fence.waits. */
+/* Values of fence.waits. */
 enum {
     NO_WAIT,
-    WAIT,           /* for groups that the program has committed ... */
-    COMMIT_AND_WAIT /* ... and for products that are in no group yet */
+    WAIT,           /* for groups that the program has committed */
+    COMMIT_AND_WAIT /* and for products that are in no group yet */
 };
 
-/* The sets of registers that products write, or read a matrix from, at one place of a function. */
+/* The sets of registers that products in progress write, or read a matrix from, at one place of a
+ * function. */
 struct under_way {
-    uint64_t open;       /* of products that are in no group yet */
-    uint64_t aged[AGES]; /* of groups behind which 0, 1 ... others were committed; the last: or more
-                          */
-    bool begun;          /* a product is in no group yet, whichever way led here */
+    uint64_t open;       /* sets of products that are in no group yet */
+    uint64_t aged[AGES]; /* sets of groups behind which 0, 1 ... others were committed; the last
+                            element: or more */
+    bool begun;          /* on every path here, a product is in no group yet */
 };
 
 struct analysis {
     const struct fence *fence;
     const struct ptx_func *f;
-    uint8_t *set_of;                         /* by register: 1 + its set; 0: of no product */
-    const struct ptx_operand *list_of[SETS]; /* the list that a set was made for */
+    uint8_t *set_of; /* for each register: 1 + its set; 0: it is in no product */
+    const struct ptx_operand *list_of[SETS]; /* the list for which a set was made */
     unsigned sets;
-    uint64_t mixed;       /* sets of which another list has registers, too */
-    struct under_way *at; /* by instruction that has a label */
+    uint64_t mixed;       /* sets that share a register with another list */
+    struct under_way *at; /* for each instruction that has a label */
     bool changed;
 };
 
@@ -63,7 +67,7 @@ static uint64_t set_of(const struct analysis *a, uint32_t reg)
     return a->set_of[reg] ? UINT64_C(1) << (a->set_of[reg] - 1) : 0;
 }
 
-/* The sets that the operand has registers of. */
+/* The sets that contain registers of the operand. */
 static uint64_t sets_of(const struct analysis *a, const struct ptx_operand *o)
 {
     uint64_t sets = 0;
@@ -77,8 +81,8 @@ static uint64_t sets_of(const struct analysis *a, const struct ptx_operand *o)
     return sets;
 }
 
-/* The set of sums that was made for just this list; 0: none, or another list has registers of it.
- */
+/* The set that was made for exactly this list of sums; 0: there is none, or it shares a register
+ * with another list. */
 static uint64_t own_set(const struct analysis *a, const struct ptx_operand *list)
 {
     const uint64_t sets = sets_of(a, list) & ~a->mixed;
@@ -89,7 +93,7 @@ static uint64_t own_set(const struct analysis *a, const struct ptx_operand *list
     return 0;
 }
 
-/* Gives those of the registers a set that have none. */
+/* Puts the registers that have no set yet into the list's set. */
 static void take_list(struct analysis *a, const struct ptx_operand *list)
 {
     const uint64_t others = sets_of(a, list);
@@ -162,7 +166,7 @@ static void commit(struct under_way *now)
     now->begun = false;
 }
 
-/* The sets that must not be under way where the instruction runs. */
+/* The sets that must not be in progress where the instruction runs. */
 static uint64_t touched(const struct analysis *a, const struct ptx_inst *inst)
 {
     const enum ptx_class class = ptx_op_class(inst->op);
@@ -173,7 +177,7 @@ static uint64_t touched(const struct analysis *a, const struct ptx_inst *inst)
         return UINT64_MAX;
     for (unsigned k = 0; k < inst->nops; k++)
         sets |= sets_of(a, &inst->ops[k]);
-    /* A product may add to the sums of the one before it: both write these registers alone. */
+    /* A product may add to the sums of the one before it: only these two write the registers. */
     if (inst->op == PTX_OP_WGMMA)
         sets &= ~own_set(a, &inst->ops[0]);
     return sets;
@@ -184,7 +188,7 @@ static void step(struct analysis *a, uint32_t i, struct under_way *now)
     const struct ptx_inst *inst = i < a->f->ninsts ? &a->f->insts[i] : NULL;
     uint8_t *wait = &a->fence->waits[i];
 
-    /* Once there is a wait, it stays, so that what is known of an instruction only grows. */
+    /* A wait that was added stays, so that the analysis is monotonic. */
     if (*wait != NO_WAIT || (all_of(now) & (inst ? touched(a, inst) : UINT64_MAX))) {
         if (*wait != COMMIT_AND_WAIT)
             *wait = now->open ? COMMIT_AND_WAIT : WAIT;
@@ -217,7 +221,7 @@ static void branch(struct analysis *a, const struct ptx_inst *inst, const struct
     }
 }
 
-/* Nobody has been at the instruction yet. */
+/* No path has reached the instruction yet. */
 static const struct under_way nowhere = {.begun = true};
 
 static void sweep(struct analysis *a)

@@ -1,21 +1,21 @@
-/* Accesses off a register: forced once, they serve further accesses off it in the same stretch, the
- * text from one label to the next.
+/* Accesses off a register. A forced register serves further accesses off it in the same stretch,
+ * the text from one label to the next.
  *
- * Where the instruction always runs, the register itself is forced. That changes nothing of an
- * address in the window; and a register that an access of at most FENCE_OFFSET goes off, in either
- * direction, is in the window where the access goes to the tenant's memory, for none of that lies
- * in the FENCE_GUARD bytes at the window's ends. (Where the instruction does not run the register
- * may lead anywhere.) With the pointers of a loop forced in copies, the moves that line a copy's
- * halves up took 6% of a naive SGEMM on an H200. But a pointer that a comparison depends on, which
- * may end a loop, is forced in a copy: ptxas unrolls no loop whose end it cannot tell.
+ * If the instruction always runs, the register itself is forced. That does not change an address in
+ * the window. An access of at most FENCE_OFFSET off a register, in either direction, that reaches
+ * the tenant's memory has its register in the window, because the tenant has no memory in the
+ * FENCE_GUARD bytes at the window's ends. (If the instruction does not always run, the register may
+ * lead anywhere.) Forcing the pointers of a loop in copies instead cost 6% of a naive SGEMM on an
+ * H200, for the moves that align the halves of each copy. But a pointer on which a comparison
+ * depends, which may end a loop, is forced in a copy: ptxas does not unroll a loop whose end it
+ * cannot tell.
  *
  * Compilers that unroll a loop put the pointer in the middle: [p-8], [p-4], [p], [p+4]. There the
- * lowest address of the stretch is forced, in a register of the fence's:
+ * lowest address of the stretch is forced, in a register of the fence's own:
  *
  *     add.s64 gshare$low0, p, -8; (gshare$low0 is forced) ... [gshare$low0], [gshare$low0+4] ...
  *
- * With p forced in its place, a sparse product was 6% slower instead of as fast: ptxas had the
- * loads in another order. */
+ * With p itself forced, a sparse product was 6% slower: ptxas changed the order of the loads. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,12 +23,12 @@
 #include "ptx/rewrite/fence.h"
 
 enum {
-    MOST_AHEAD = 64, /* instructions after an access that are searched for others */
-    SWEEPS = 4       /* the most rounds over a function to find what comparisons depend on */
+    MOST_AHEAD = 64, /* instructions behind an access that are searched for other accesses */
+    SWEEPS = 4       /* rounds over a function to find the registers on which comparisons depend */
 };
 
-/* The address of an access that is fenced by its register; NULL: the instruction is no such access.
- */
+/* The address of an access that can be fenced by forcing its register; NULL: the instruction is no
+ * such access. */
 static const struct ptx_mem *address_of(const struct fence *fence, const struct ptx_inst *inst)
 {
     const struct ptx_mem *mem = fence_register_access(fence, inst);
@@ -54,7 +54,7 @@ bool fence_is_parameter(const struct ptx_func *f, uint32_t reg)
 
 /* ---- What comparisons depend on ---- */
 
-/* Whether the instruction is a comparison, or a sum on which a comparison depends. */
+/* Whether the instruction is a comparison, or an addition on whose result a comparison depends. */
 static bool leads_to_comparison(const struct fence *fence, const struct ptx_inst *inst)
 {
     const bool sum = inst->op == PTX_OP_ADD || inst->op == PTX_OP_SUB || inst->op == PTX_OP_MOV;
@@ -97,10 +97,9 @@ bool fence_registers_begin(struct fence *fence)
 
 /* ---- What follows ---- */
 
-/* The accesses off a register, up to the instruction that writes it or to the end of the stretch.
- */
+/* The accesses off a register, up to the instruction that writes it or the end of the stretch. */
 struct ahead {
-    bool any, always; /* always: one runs whatever the others do */
+    bool any, always; /* always: one of them runs whatever the others do */
     int64_t lowest;   /* offset */
 };
 
@@ -163,7 +162,7 @@ void fence_force_now(struct fence *fence, uint32_t reg, const char *name)
 
 /* ---- Offsets ---- */
 
-/* The number of the low that is forced for the register already; FENCE_LOWS: there is none. */
+/* The number of the low that is already forced for the register; FENCE_LOWS: there is none. */
 static unsigned find_low(const struct fence *fence, uint32_t reg)
 {
     unsigned k = 0;
@@ -191,7 +190,7 @@ static unsigned force_low(struct fence *fence, const struct ptx_mem *mem, const 
     return k;
 }
 
-/* Has the access go off the register's low. False: no access off the register has a negative
+/* Makes the access go off the register's low. False: no access off the register has a negative
  * offset. */
 static bool fence_off_low(struct fence *fence, const struct ptx_mem *mem, const char *name,
                           struct fence_span brackets)
@@ -220,7 +219,8 @@ bool fence_off_register(struct fence *fence, const struct ptx_mem *mem, const ch
 {
     const bool forced = fence->forced[mem->reg] == fence->stretch;
 
-    if (fence->strays || fence_is_house_function(fence->f) || address_of(fence, fence->inst) != mem)
+    if (fence->strays || fence_is_gshare_function(fence->f) ||
+        address_of(fence, fence->inst) != mem)
         return false;
     if (!forced && fence_off_low(fence, mem, name, brackets))
         return true;

@@ -1,8 +1,8 @@
-/* How large a function may be. The driver compiles in the worker, and what it takes of memory and
- * time for a function grows with the square, or the third power, of what follows. ptxas 13.0 for
- * sm_90 takes, in seconds of a CPU:
+/* Limits for the size of a function. The driver compiles in the worker, and the memory and time
+ * that it needs for a function grow with the square, or the third power, of the following figures.
+ * ptxas 13.0 for sm_90 needs, in seconds of CPU time:
  *
- *     registers that live at once   4,000: 0.5 GiB in 15 s      20,000: more than 6.7 GiB
+ *     live registers                4,000: 0.5 GiB in 15 s      20,000: more than 6.7 GiB
  *     labels                        8,000: 0.5 GiB in 43 s      100,000: more than 8.3 GiB
  *     accesses to memory            32,000: 0.3 to 2.0 GiB      64,000: 2.6 GiB in 100 s
  *                                   in 20 to 60 s
@@ -12,7 +12,7 @@
  *     selp                          16,000: 1.5 GiB in 10 s     60,000: more than 9 GiB
  *     divisions, roots              2,000: 0.4 GiB in 16 s      6,000: more than 1.4 GiB
  *     ... of 32-bit integers        4,000: 0.5 GiB in 19 s      16,000: more than 1.5 GiB
- *     loops, each in the one before 500: 3 s                    1,000: 23 s
+ *     nested loops                  500: 3 s                    1,000: 23 s
  *     registers and labels          1,000 and 1,000: 0.4 GiB    1,000 and 4,000: 3.4 to more than
  *                                   500 and 2,000: 0.8 GiB      4.7 GiB
  *                                   250 and 4,000: 1.3 GiB      250 and 8,000: more than 4.5 GiB
@@ -24,15 +24,15 @@
  *                                   16,000 and 4,000: 1.0 GiB   in 127 s
  *                                   in 30 s
  *
- * Registers and labels take 0.35 GiB for each 2^30 of the registers times the square of the labels.
+ * Registers and labels need 0.35 GiB for each 2^30 of (registers * labels^2).
  *
- * A module may have many functions, so the squares of all are bounded, too. And so is the number of
- * functions that kernels call, directly or not: 1,500 take 0.1 GiB and 25 s, which grows with the
- * third power, and 20,000 more than 8.4 GiB. So the compiler takes some four minutes for a module
- * at most, or three times that where it compiles it again (module/compile.c), which is charged to
- * its user (jobs/pace.h).
+ * A module may have many functions, so the sum of their squares is bounded, too. So is the number
+ * of functions that kernels call, directly or not: 1,500 need 0.1 GiB and 25 s, which grows with
+ * the third power, and 20,000 more than 8.4 GiB. So the compiler needs at most some four minutes
+ * for a module, or three times that if it is compiled again (module/compile.c). The time is charged
+ * to the module's user (jobs/pace.h).
  *
- * Of the 2,083 functions of test/corpus, test/ptx and lib/cublas none has more than 293 such
+ * Of the 2,083 functions of test/corpus, test/ptx and lib/cublas, none has more than 293 live
  * registers and 2,100 instructions. */
 #include "ptx/rewrite/fence.h"
 #include "ptx/rewrite/live.h"
@@ -57,7 +57,7 @@ static const struct {
     uint32_t most;
     const char *text;
 } kinds[KINDS] = {
-    [LIVE] = {4096, "registers of 32 bits that live at once"},
+    [LIVE] = {4096, "live 32-bit registers"},
     [LABELS] = {8192, "labels"},
     [ACCESSES] = {32768, "accesses to memory"},
     [ACCESS_LABELS] = {1 << 10, "times 2^16 of accesses to memory times labels"},
@@ -66,20 +66,19 @@ static const struct {
     [INSTRUCTIONS] = {1 << 18, "instructions"},
     [SELECTS] = {16384, "selp"},
     [DIVISIONS] = {8192, "halves of divisions, reciprocals and roots"},
-    [LOOPS] = {2048, "ways upwards"},
-    [LIVE_INSTRUCTIONS] = {1 << 10,
-                           "times 2^33 of registers that live at once times squared instructions"},
-    [LIVE_LABELS] = {1 << 13, "times 2^20 of registers that live at once times squared labels"},
+    [LOOPS] = {2048, "backward branches"},
+    [LIVE_INSTRUCTIONS] = {1 << 10, "times 2^33 of live registers times squared instructions"},
+    [LIVE_LABELS] = {1 << 13, "times 2^20 of live registers times squared labels"},
 };
 
-#define LIVE_STEPS    (UINT64_C(1) << 27) /* of a function: half a second */
-#define LIVE_WORK     (16 * LIVE_STEPS)   /* of all functions of a module */
-/* The squares of what all functions have, each divided by that of the most that one may have. */
+#define LIVE_STEPS    (UINT64_C(1) << 27) /* for a function: half a second */
+#define LIVE_WORK     (16 * LIVE_STEPS)   /* for all functions of a module */
+/* Limit for the sum, over all functions and kinds, of (figure / largest allowed figure)^2. */
 #define SQUARES_MOST  4
-/* Beyond this sum functions are compiled one at a time: of those within it, four at once take no
- * more memory than one of the largest. */
+/* Above this sum, functions are compiled one at a time. Below it, four at once need no more memory
+ * than one of the largest allowed. */
 #define SQUARES_LARGE (SQUARES_UNIT / 16)
-#define CALLED_MOST   2048 /* functions of a module, besides its kernels */
+#define CALLED_MOST   2048 /* functions in a module, besides its kernels */
 #define SQUARES_UNIT  (UINT64_C(1) << 20)
 
 static bool accesses_memory(const struct ptx_inst *inst)
@@ -90,15 +89,15 @@ static bool accesses_memory(const struct ptx_inst *inst)
     return false;
 }
 
-/* The calls that the fence itself has added are not counted: their functions are short. */
+/* Calls that the fence has added do not count: their functions are short. */
 static bool is_tenants_call(const struct ptx_inst *inst)
 {
     return inst->op == PTX_OP_CALL &&
-           !(inst->ops[1].kind == PTX_OPND_FUNC && fence_is_house_function(inst->ops[1].func));
+           !(inst->ops[1].kind == PTX_OPND_FUNC && fence_is_gshare_function(inst->ops[1].func));
 }
 
-/* How much the compiler makes of a division, a reciprocal or a root: of one of 32-bit integers, or
- * without a rounding, half as much as of others. */
+/* The relative size of the code that the compiler generates for a division, reciprocal or root:
+ * half as much for 32-bit integers, or without a rounding mode, as for others. */
 static uint32_t division_weight(const struct ptx_inst *inst)
 {
     const bool divides = inst->op == PTX_OP_DIV || inst->op == PTX_OP_REM;
@@ -111,8 +110,8 @@ static uint32_t division_weight(const struct ptx_inst *inst)
     return divides;
 }
 
-/* The ways that control may go to before the branch, or to it. */
-static uint32_t ways_upwards(const struct ptx_func *f, uint32_t at)
+/* The number of backward branches in the instruction. */
+static uint32_t backward_branches(const struct ptx_func *f, uint32_t at)
 {
     const struct ptx_inst *inst = &f->insts[at];
     uint32_t count = 0;
@@ -127,7 +126,7 @@ static uint32_t ways_upwards(const struct ptx_func *f, uint32_t at)
     return count;
 }
 
-/* All but what depends on what lives at once. */
+/* Fills all figures that do not depend on live registers. */
 static void count(const struct ptx_func *f, uint32_t has[KINDS])
 {
     has[LABELS] = f->nlabels;
@@ -140,14 +139,14 @@ static void count(const struct ptx_func *f, uint32_t has[KINDS])
         has[CALLS] += is_tenants_call(inst);
         has[SELECTS] += inst->op == PTX_OP_SELP;
         has[DIVISIONS] += division_weight(inst);
-        has[LOOPS] += ways_upwards(f, i);
+        has[LOOPS] += backward_branches(f, i);
         if (inst->op == PTX_OP_BRX_IDX)
             has[TARGETS] += f->tables[inst->ops[1].table].count;
     }
     has[ACCESS_LABELS] = (uint32_t)((uint64_t)has[ACCESSES] * has[LABELS] >> 16);
 }
 
-/* False: no memory, or it takes too long to find out. */
+/* False: no memory, or the function is refused because this takes too long. */
 static bool count_live(struct fence *fence, const struct ptx_func *f, uint32_t *live)
 {
     const uint64_t rest = LIVE_WORK - fence->live_work;
@@ -166,7 +165,7 @@ static bool function_fits(struct fence *fence, const struct ptx_func *f, uint64_
     uint32_t has[KINDS];
 
     count(f, has);
-    /* What lives at once comes last, since it is what takes long to find out. */
+    /* Live registers come last, since finding them takes longest. */
     for (enum kind kind = 0; kind < KINDS; kind++) {
         const uint64_t most = kinds[kind].most;
         if (kind == LIVE && !count_live(fence, f, &has[LIVE]))
@@ -189,7 +188,7 @@ bool fence_size(struct fence *fence)
 {
     uint64_t squares = 0;
 
-    return fence_is_house_function(fence->f) || function_fits(fence, fence->f, &squares);
+    return fence_is_gshare_function(fence->f) || function_fits(fence, fence->f, &squares);
 }
 
 bool fence_size_of_all(struct fence *fence, const struct ptx_module *m)
@@ -200,7 +199,7 @@ bool fence_size_of_all(struct fence *fence, const struct ptx_module *m)
     for (uint32_t i = 0; i < m->nfuncs; i++) {
         const struct ptx_func *f = m->funcs[i];
 
-        if (!f->has_body || fence_is_house_function(f))
+        if (!f->has_body || fence_is_gshare_function(f))
             continue;
         called += !f->entry;
         if (!function_fits(fence, f, &squares))

@@ -1,16 +1,17 @@
 /* Stores to local memory. ptxas keeps return addresses and spilled registers there, fenced
- * addresses among them, and no PTX tells where. So a store must end in a variable of the program.
+ * addresses among them, and PTX cannot tell where. So a store must end in a variable of the
+ * program.
  *
- * Compilers give a function one .local variable at most. Where a local address in the function can
- * only be one of that variable, a store is bounded to it, also one by a generic address. So it is
- * in kernels, which have no callers; in functions that get no address of a caller's variable
- * (fence_escape.c); and where local addresses do not come from generic ones. Where other stores may
- * mean a variable of a caller, all such variables lie in one of the kernel's, and that is what
- * stores are bounded to (fence_frames.c). What is left is noted in the report. */
+ * Compilers give a function at most one .local variable. If a local address in the function can
+ * only point into that variable, stores are bounded to it, including those by generic addresses.
+ * That holds in kernels, which have no callers; in functions that get no address of a caller's
+ * variable (fence_escape.c); and if local addresses do not come from generic ones. If other stores
+ * may mean a variable of a caller, all such variables are in one variable of the kernel, to which
+ * the stores are bounded (fence_frames.c). Any other store is recorded in the report. */
 #include "ptx/rewrite/definitions.h"
 #include "ptx/rewrite/fence.h"
 
-enum { MOST_STEPS = 16 }; /* the most steps back from a register to a variable */
+enum { MOST_STEPS = 16 }; /* steps back from a register to a variable */
 
 /* ---- Registers that hold a constant offset in a variable ---- */
 
@@ -78,13 +79,13 @@ void fence_stack_begin(struct fence *fence)
     }
 }
 
-/* The largest multiple of the access' size at which the access is still within the variable. */
+/* The largest multiple of the access's size at which the access is still inside the variable. */
 static unsigned last_offset(const struct fence *fence, uint64_t bytes)
 {
     return (unsigned)((fence->stack_bytes - bytes) / bytes * bytes);
 }
 
-/* Local addresses have 32 bits that count. */
+/* Bounds a local address. Only its lower 32 bits count. */
 static void bound(struct fence *fence, const struct ptx_mem *mem, uint64_t bytes,
                   struct fence_span brackets, struct fence_span name)
 {
@@ -107,7 +108,7 @@ static void bound(struct fence *fence, const struct ptx_mem *mem, uint64_t bytes
     fence_replace(fence, brackets, "[gshare$x]");
 }
 
-/* Whether the access names a variable and stays inside it, as the text has it. */
+/* Whether the access names a variable and has a constant offset inside it. */
 static bool is_within(const struct ptx_mem *mem, uint64_t bytes)
 {
     return mem->base == PTX_BASE_VAR && mem->offset >= 0 &&
@@ -121,7 +122,7 @@ static bool is_store(const struct fence *fence)
 
     return (class == PTX_CLASS_STORE || class == PTX_CLASS_ATOM ||
             class == PTX_CLASS_MATRIX_STORE) &&
-           !fence_is_house_function(fence->f);
+           !fence_is_gshare_function(fence->f);
 }
 
 enum fence_local fence_local(const struct fence *fence, uint64_t bytes)
@@ -130,7 +131,7 @@ enum fence_local fence_local(const struct fence *fence, uint64_t bytes)
 
     if (!is_store(fence))
         return FENCE_LOCAL_ANY;
-    /* Atomics and matrices know no local memory. */
+    /* Atomics and matrix instructions do not access local memory. */
     if (class != PTX_CLASS_STORE || (fence->owns_locals && !fence->locals))
         return FENCE_LOCAL_NEVER;
     return fence->owns_locals && fence->inst->op == PTX_OP_ST && bytes &&
@@ -153,7 +154,7 @@ void fence_bound_generic(struct fence *fence, const char *from, uint64_t bytes)
     fence_before(fence, "selp.b64 gshare$at, gshare$far, %s, gshare$p; ", from);
 }
 
-/* Parameters of calls lie on the stack too. */
+/* Whether the variable is on the stack. Parameters of calls are, too. */
 static bool is_of_stack(const struct fence *fence, const struct ptx_mem *mem, uint64_t bytes)
 {
     switch (fence->inst->space) {
@@ -171,7 +172,8 @@ static bool is_of_stack(const struct fence *fence, const struct ptx_mem *mem, ui
     }
 }
 
-/* A store by a local address, which lies where it is bounded to. */
+/* Whether a store by a local address is certain to lie in the memory to which stores are bounded.
+ */
 static bool is_known(const struct fence *fence, const struct ptx_mem *mem, uint64_t bytes)
 {
     return fence->inst->op == PTX_OP_ST && fence->inst->space == PTX_SPACE_LOCAL &&

@@ -1,31 +1,31 @@
-/* Steps: pointers that are made of a fenced one by adding a stride.
+/* Steps: pointers computed from a fenced one by adding a stride.
  *
- * Compilers unroll a loop over rows so that a pointer takes several strides in each round:
+ * Compilers unroll a loop over rows so that a pointer takes several strides in each iteration:
  *
  *     ld.global [p]; add.s64 q, p, stride; ld.global [q]; add.s64 r, q, stride; ld.global [r]; ...
  *
- * Where the stride is a product of 32 bits and a constant, q and r lie within FENCE_REACH of the
- * window if p lies in it: its fence serves them too. Three such strides are 24 GiB with elements of
- * four bytes. With a fence for each, a naive SGEMM was 16% slower on an H200; with one for four
- * strides, 6%.
+ * If the stride is a product of 32 bits and a constant, q and r lie within FENCE_REACH of the
+ * window if p lies in it, so the fence of p serves them, too. Three such strides, with elements of
+ * four bytes, are 24 GiB. With a fence for each, a naive SGEMM was 16% slower on an H200; with one
+ * fence for four strides, 6%.
  *
- * The strides are in registers of the fence's own, 0 from the function's first instruction on and
- * else such products: so nothing has to be known of the order in which blocks run. (As mad.wide q,
- * index, 4, p the sum would show its bound by itself, but ptxas makes two instructions of that
- * where it has the product already, and one of the add.) */
+ * The strides have registers of the fence's own, which hold 0 from the function's first instruction
+ * on, and later only such products. So the order in which blocks run does not matter. (As mad.wide
+ * q, index, 4, p the sum would show its bound by itself, but if ptxas has the product already, it
+ * makes two instructions of the mad and one of the add.) */
 #include "ptx/rewrite/definitions.h"
 #include "ptx/rewrite/fence.h"
 
 /* What an instruction adds to a pointer. */
 struct step {
-    unsigned from; /* the operand with the pointer */
+    unsigned from; /* the operand that is the pointer */
     uint64_t bound;
     const struct ptx_inst
-        *stride;              /* the instruction that makes the stride; NULL: it is a constant */
+        *stride;              /* the instruction that computes the stride; NULL: it is a constant */
     struct fence_sum product; /* of the stride */
 };
 
-/* How far an address may move when the operand is added to it. */
+/* The most by which adding the operand moves an address. */
 static uint64_t bound_of(const struct fence *fence, const struct ptx_operand *o, struct step *step)
 {
     step->stride = NULL;
@@ -36,7 +36,7 @@ static uint64_t bound_of(const struct fence *fence, const struct ptx_operand *o,
     return UINT64_MAX;
 }
 
-/* Whether the current instruction adds to operand FROM, which is or will be forced. */
+/* Whether the current instruction adds something to operand FROM, which is or will be forced. */
 static bool is_step(const struct fence *fence, unsigned from, struct step *step)
 {
     const struct ptx_inst *inst = fence->inst;
@@ -59,7 +59,7 @@ static bool find_step(const struct fence *fence, struct step *step)
 {
     const struct ptx_inst *inst = fence->inst;
 
-    if (fence->strays || !fence->plain || fence_is_house_function(fence->f) ||
+    if (fence->strays || !fence->plain || fence_is_gshare_function(fence->f) ||
         inst->guard != PTX_NO_REG || inst->flags || !fence_is_address(fence, &inst->ops[0]))
         return false;
     if (inst->op == PTX_OP_MAD)
@@ -67,7 +67,7 @@ static bool find_step(const struct fence *fence, struct step *step)
     return fence_adds_addresses(inst) && (is_step(fence, 1, step) || is_step(fence, 2, step));
 }
 
-/* The number of the register that has the stride; FENCE_STRIDES: there are too many. */
+/* The number of the register that holds the stride; FENCE_STRIDES: there are too many. */
 static unsigned take_stride(struct fence *fence, uint32_t reg, const struct step *step)
 {
     char index[256];

@@ -1,19 +1,19 @@
-/* What an address is made of: sums of a pointer and an index or stride of 32 bits.
+/* How addresses are computed: sums of a pointer and a 32-bit index or stride.
  *
- * Such an index leads only so far from its pointer, whatever its value is: a sum's *bound*. Where
- * the pointer is in the window, and the bound is FENCE_REACH at most, the sum needs no fence: no
- * memory of others lies so near a window (fence_base.c, fence_step.c). */
+ * Such an index leads only so far from its pointer, whatever its value: the sum's *bound*. If the
+ * pointer is in the window and the bound is at most FENCE_REACH, the sum needs no fence: there is
+ * no memory of others so near a window (fence_base.c, fence_step.c). */
 #include "ptx/rewrite/definitions.h"
 #include "ptx/rewrite/fence.h"
 
-enum { MOST_STEPS = 64 }; /* the most steps back from an access to what its address is made of */
+enum { MOST_STEPS = 64 }; /* steps back from an access to the terms of its address */
 
 uint64_t fence_sum_bound(const struct fence_sum *sum)
 {
     return (uint64_t)sum->factor << (sum->is_signed ? 31 : 32);
 }
 
-/* Looks back from an access, over MOST_STEPS instructions in all. */
+/* A search back from an access, over at most MOST_STEPS instructions in all. */
 struct search {
     const struct fence *fence;
     uint32_t end;
@@ -25,7 +25,7 @@ static struct search search_from(const struct fence *fence, uint32_t at)
 }
 
 /* The last instruction before AT that writes the register, if it always runs before AT; ninsts:
- * none is known. */
+ * unknown. */
 static uint32_t last_write(const struct search *search, uint32_t at, uint32_t reg)
 {
     const struct ptx_func *f = search->fence->f;
@@ -66,8 +66,8 @@ bool fence_adds_addresses(const struct ptx_inst *inst)
            (inst->type[0] == PTX_T_S64 || inst->type[0] == PTX_T_U64);
 }
 
-/* The instruction that gives the register the value that instruction AT reads; NULL: it is not
- * known. */
+/* The instruction that writes the value of the register that instruction AT reads; NULL: unknown.
+ */
 static const struct ptx_inst *writer(const struct search *search, uint32_t at, uint32_t reg)
 {
     const struct ptx_func *f = search->fence->f;
@@ -89,7 +89,7 @@ static bool is_shifted(const struct ptx_inst *inst)
            inst->ops[2].kind == PTX_OPND_IMM && inst->ops[2].imm <= 3;
 }
 
-/* Whether the instruction makes SUM->index * SUM->factor. *WHERE: the instruction that reads the
+/* Whether the instruction computes SUM->index * SUM->factor. *WHERE: the instruction that reads the
  * index. */
 static bool is_product(const struct search *search, const struct ptx_inst *inst,
                        struct fence_sum *sum, uint32_t *where)
@@ -110,7 +110,7 @@ static bool is_product(const struct search *search, const struct ptx_inst *inst,
     return inst->op == PTX_OP_MUL && fence_is_product(inst, sum);
 }
 
-/* The same for what instruction AT reads from the register. */
+/* As is_product, for the value that instruction AT reads from the register. */
 static bool is_scaled(const struct search *search, uint32_t at, uint32_t reg, struct fence_sum *sum,
                       uint32_t *where)
 {
@@ -119,8 +119,8 @@ static bool is_scaled(const struct search *search, uint32_t at, uint32_t reg, st
     return inst && is_product(search, inst, sum, where);
 }
 
-/* A product goes on to read the register, which nothing may mention before it is waited for
- * (fence_products.c). */
+/* Whether a product continues to read the register after the instruction; nothing may mention it
+ * before the product was waited for (fence_products.c). */
 static bool is_read_on(const struct ptx_inst *inst, uint32_t reg)
 {
     const struct ptx_operand *o = &inst->ops[1];
@@ -131,7 +131,7 @@ static bool is_read_on(const struct ptx_inst *inst, uint32_t reg)
     return false;
 }
 
-/* Whether from instruction WHERE to AT nothing writes the register, and it may be mentioned. */
+/* Whether no instruction from WHERE to AT writes the register, and it may be mentioned at AT. */
 static bool stays(const struct fence *fence, uint32_t where, uint32_t at, uint32_t reg)
 {
     for (uint32_t i = where; i < at; i++)
@@ -140,7 +140,7 @@ static bool stays(const struct fence *fence, uint32_t where, uint32_t at, uint32
     return true;
 }
 
-/* A conversion may read a wider register. */
+/* Whether the register has 32 bits; a conversion may read a wider one. */
 static bool is_32(const struct fence *fence, uint32_t reg)
 {
     return ptx_type_bits(fence->f->regs[reg].type) == 32;
@@ -183,7 +183,7 @@ bool fence_sum(const struct fence *fence, uint32_t at, uint32_t reg, struct fenc
     } else {
         return false;
     }
-    /* The sum is made anew at the access: nothing of it may have changed. */
+    /* The sum is computed again at the access, so its terms must not have changed. */
     return !sum->is_signed && is_32(fence, sum->index) && stays(fence, where, at, sum->index) &&
            stays(fence, where, at, sum->base);
 }

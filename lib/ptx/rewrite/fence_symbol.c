@@ -1,11 +1,11 @@
-/* Addresses of module variables as values: "mov.u64 %rd1, v" takes that of the variable's place in
- * the block. */
+/* Addresses of module variables as values: "mov.u64 %rd1, v" yields the address of the variable's
+ * place in the block. */
 #include <string.h>
 
 #include "ptx/read/lex.h"
 #include "ptx/rewrite/fence.h"
 
-/* Whether T names the variable of one of the operands, which resolve to nothing else there. */
+/* The operand whose variable T names; NULL: T names none of the operands' variables. */
 static const struct ptx_operand *symbol_of(const struct ptx_operand *o, unsigned count,
                                            const struct token *t)
 {
@@ -35,7 +35,7 @@ static unsigned count_symbols(const struct ptx_operand *o, unsigned count)
     return n;
 }
 
-/* The name and what stands behind it up to the next comma, brace or semicolon: "v+4". */
+/* Replaces the name and the text up to the next comma, brace or semicolon: "v+4". */
 static void replace_symbol(struct fence *fence, struct lexer *lexer, struct token *t,
                            const struct ptx_operand *o)
 {

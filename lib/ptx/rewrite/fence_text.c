@@ -1,6 +1,6 @@
-/* Where operands stand in the text of an instruction, and edits there. The names in the text are
- * the tenant's own, of the scope that they are written in; those of the IR were made unique. Below
- * all other files of the fence. */
+/* Finds operands in the text of an instruction, and edits them. The names in the text are the
+ * tenant's own, within their scope; the names in the IR were made unique. Depends on no other part
+ * of the fence. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -8,22 +8,22 @@
 #include "ptx/read/lex.h"
 #include "ptx/rewrite/fence.h"
 
-bool fence_is_house_name(const char *name)
+bool fence_is_reserved_name(const char *name)
 {
-    return !strncmp(name, FENCE_HOUSE_NAME, strlen(FENCE_HOUSE_NAME));
+    return !strncmp(name, REWRITE_PREFIX, strlen(REWRITE_PREFIX));
 }
 
-bool fence_is_house_function(const struct ptx_func *f)
+bool fence_is_gshare_function(const struct ptx_func *f)
 {
-    return fence_is_house_name(f->name) ||
-           !strncmp(f->name, FENCE_HOUSE_FUNCTION, strlen(FENCE_HOUSE_FUNCTION));
+    return fence_is_reserved_name(f->name) ||
+           !strncmp(f->name, FENCE_GSHARE_FUNCTION, strlen(FENCE_GSHARE_FUNCTION));
 }
 
-bool fence_is_house_register(const struct ptx_func *f, uint32_t reg)
+bool fence_is_added_register(const struct ptx_func *f, uint32_t reg)
 {
     char name[256];
 
-    return fence_is_house_name(ptx_reg_name(f, reg, name, sizeof(name)));
+    return fence_is_reserved_name(ptx_reg_name(f, reg, name, sizeof(name)));
 }
 
 bool fence_refuse(struct fence *fence, uint32_t line, const char *format, ...)
@@ -76,7 +76,7 @@ struct fence_span fence_brackets(const struct fence *fence, unsigned n, struct f
     return span;
 }
 
-/* T is the opcode with its modifiers. */
+/* T becomes the opcode with its modifiers. */
 static void find_opcode(struct lexer *lexer, struct token *t)
 {
     lexer_next(lexer, t);

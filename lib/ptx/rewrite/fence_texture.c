@@ -1,10 +1,10 @@
-/* Textures and surfaces. To the hardware each is a number among those of all sessions, so none
- * goes there as the kernel has it: before each instruction the number becomes a row of the
- * session's table (texture_table.h), and what is loaded from the column of the instruction's
- * geometry goes there instead. Only what the worker has put into the table can be reached.
+/* Textures and surfaces. The hardware identifies each by a number, among those of all sessions, so
+ * the kernel's numbers must not reach it. Before each instruction the number selects a row of the
+ * session's table (texture_table.h), and the instruction uses the object in the column of its
+ * geometry. So only objects that the worker has put into the table can be reached.
  *
- * A surface's place that lies outside would end the context with .trap, which is what compilers
- * write unless told otherwise, so .trap becomes .zero. */
+ * With .trap, which is what compilers write by default, a surface access outside of the surface
+ * would end the context, so .trap becomes .zero. */
 #include <string.h>
 
 #include "ptx/rewrite/fence.h"
@@ -65,7 +65,7 @@ static enum texture_column column_of(const struct ptx_inst *inst)
     }
 }
 
-/* The register with the number; PTX_NO_REG: something else stands there. */
+/* The register that holds the number; PTX_NO_REG: the operand is no register. */
 static uint32_t number_of(const struct ptx_inst *inst)
 {
     const struct ptx_operand *o;
@@ -89,8 +89,8 @@ static uint32_t number_of(const struct ptx_inst *inst)
     return o->kind == PTX_OPND_REG ? o->reg : PTX_NO_REG;
 }
 
-/* The compiler takes no such thing, and making it a value would stand between the instruction and
- * its object. */
+/* Whether an operand names a variable. The compiler accepts none here, and turning it into a value
+ * would separate the instruction from its object. */
 static bool names_variable(const struct ptx_operand *o, unsigned count)
 {
     for (unsigned i = 0; i < count; i++)
@@ -100,7 +100,7 @@ static bool names_variable(const struct ptx_operand *o, unsigned count)
     return false;
 }
 
-/* A sampler of its own would be a number too. */
+/* Whether the instruction has a separate sampler, which would be a number, too. */
 static bool has_sampler(const struct fence *fence)
 {
     const struct ptx_inst *inst = fence->inst;
@@ -110,7 +110,7 @@ static bool has_sampler(const struct fence *fence)
             inst->ops[3].kind != PTX_OPND_NONE);
 }
 
-/* Outside of a surface nothing is read or written. */
+/* Makes accesses outside of a surface read or write nothing. */
 static void bound_surface(struct fence *fence)
 {
     static const char trap[] = ".trap";
@@ -123,7 +123,7 @@ static void bound_surface(struct fence *fence)
         fence_replace(fence, (struct fence_span){opcode.text + opcode.len, 0}, ".zero");
 }
 
-/* What these do depends on the format of the surface, which no column tells. */
+/* The effect of these depends on the surface's format, which no column tells. */
 static bool is_formatted(enum ptx_op op)
 {
     return op == PTX_OP_SUST_P || op == PTX_OP_SURED_P;

@@ -1,6 +1,6 @@
-/* PTX_PASS_VARIABLES: the module's .global variables lie in memory of the session, as behind the
- * fence, though its accesses are not fenced: so the session's next worker has their contents, and
- * the session is charged. Code finds them from gshare$globals, in functions that name one. */
+/* PTX_PASS_VARIABLES: the module's .global variables move into the session's memory, as with the
+ * fence, but accesses are not fenced. So the session's next worker has their contents, and the
+ * session is charged for them. Functions that name a variable address it through gshare$globals. */
 #include "ptx/rewrite/fence.h"
 
 static const char prologue[] = " .reg .b64 gshare$globals, gshare$at, gshare$sym;"
@@ -27,7 +27,7 @@ static bool function_names(const struct ptx_func *f)
     return false;
 }
 
-/* An address in brackets that begins with a variable. */
+/* Handles an address in brackets that begins with a variable. */
 static bool take_memory(struct fence *fence)
 {
     const struct ptx_inst *inst = fence->inst;

@@ -1,29 +1,31 @@
-/* Walks: sums of two registers, one of which moves through a loop by sums.
+/* Walks: sums of two registers, one of which advances in a loop by additions.
  *
- * Compilers keep a pointer that moves apart from what differs between threads:
+ * Compilers keep a pointer that advances separate from the part that differs between threads:
  *
  *     loop: add.s64 a, p, row; ld.global [a]; ... add.s64 p, p, 16; bra loop;
  *
- * Here p is no pointer that the tenant's memory need have, so it cannot be forced; and a is made
- * anew in each round, so that a fence for it takes moves besides. Forced in a register of its own
- * that moves along, it takes the one instruction of a pointer that is not made of others:
+ * Here p need not be a pointer into the tenant's memory, so it cannot be forced; and a is computed
+ * again in each iteration, so that fencing it also takes moves. A forced register of its own that
+ * advances along needs only the one instruction of a simple pointer:
  *
  *     loop: (gshare$walk0 is forced) ld.global [gshare$walk0]; ...
  *           add.s64 p, p, 16; add.s64 gshare$walk0, gshare$walk0, 16; bra loop;
  *
- * A naive SGEMM with signed indices, 6.3% slower without walks on an H200, is as fast as unfenced.
+ * A naive SGEMM with signed indices, 6.3% slower without walks on an H200, is as fast as without
+ * the fence.
  *
- * Whatever writes p or the row, the walk is made anew behind it, by a sum like the program's; so it
- * is p + row wherever both have a value, and nothing has to be known of the order in which blocks
- * run. It is forced only where an access off it always runs: that changes nothing of an address of
- * the tenant's. Where one of the terms is written between the sum and the access, the sum is fenced
- * as any other register. */
+ * Behind each write of p or the row, the walk is computed again, by an addition like the program's.
+ * So it is p + row wherever both have a value, and the order in which blocks run does not matter.
+ * It is forced only where an access off it always runs, which does not change an address of the
+ * tenant's. If one of the terms is written between the sum and the access, the sum is fenced like
+ * any other register. */
 #include "ptx/rewrite/definitions.h"
 #include "ptx/rewrite/fence.h"
 
-enum { MOST_WRITES = 8 }; /* of both terms, in a function */
+enum { MOST_WRITES = 8 }; /* writes of both terms, in a function */
 
-/* The operand that the instruction adds to the walker; NULL: it does something else. */
+/* The operand that the instruction adds to the walker; NULL: the instruction does something else.
+ */
 static const struct ptx_operand *distance_of(const struct ptx_inst *inst, uint32_t walker)
 {
     const struct ptx_operand *o = inst->ops;
@@ -42,8 +44,8 @@ static const struct ptx_operand *distance_of(const struct ptx_inst *inst, uint32
 
 /* ---- The walks of a function ----------------------------------------------------------------- */
 
-/* Whether in the innermost loop around instruction AT the walker moves, and nothing else writes it
- * or the rest; elsewhere few instructions do. */
+/* Whether in the innermost loop around instruction AT the walker advances and nothing else writes
+ * it or the rest, and few instructions outside of the loop do. */
 static bool moves(const struct fence *fence, const struct definition_sites *written, uint32_t at,
                   const struct fence_walk *walk)
 {
@@ -67,7 +69,7 @@ static bool moves(const struct fence *fence, const struct definition_sites *writ
     return moved;
 }
 
-/* Whether the instruction always makes a sum of two registers in a third one. */
+/* Whether the instruction always adds two registers into a third one. */
 static bool is_sum(const struct fence *fence, const struct ptx_inst *inst)
 {
     const struct ptx_operand *o = inst->ops;
@@ -78,7 +80,7 @@ static bool is_sum(const struct fence *fence, const struct ptx_inst *inst)
            o[1].reg != o[2].reg;
 }
 
-/* The number of the walk that the instruction, a sum, makes anew; the number of walks: of none. */
+/* The number of the walk that the instruction, an addition, computes; the number of walks: none. */
 static unsigned walk_of(const struct fence *fence, const struct ptx_inst *inst)
 {
     const uint32_t a = inst->ops[1].reg, b = inst->ops[2].reg;
@@ -90,7 +92,7 @@ static unsigned walk_of(const struct fence *fence, const struct ptx_inst *inst)
     return k;
 }
 
-/* Accesses go off the sum that instruction AT makes, and its terms make a new walk. */
+/* Adds a walk for the sum that instruction AT computes, if accesses go off it. */
 static bool find_walk(struct fence *fence, const struct definition_sites *written, uint32_t at,
                       struct fence_walk *walk)
 {
@@ -109,7 +111,7 @@ static bool find_walk(struct fence *fence, const struct definition_sites *writte
     return false;
 }
 
-/* The walk's register follows all that its terms are written to. */
+/* Updates the walk's register behind every write of its terms. */
 static void follow(struct fence *fence, unsigned k, const struct fence_walk *walk)
 {
     const struct ptx_func *f = fence->f;
@@ -144,7 +146,7 @@ bool fence_walks_begin(struct fence *fence)
     struct fence_walk walk;
 
     fence->nwalks = 0;
-    if (fence->strays || fence_is_house_function(fence->f) || !fence->plain || !fence->loop)
+    if (fence->strays || fence_is_gshare_function(fence->f) || !fence->plain || !fence->loop)
         return true;
     if (!definition_sites_init(&written, fence->f))
         return false;

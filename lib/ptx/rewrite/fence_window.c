@@ -1,12 +1,12 @@
-/* Where a function has the window from. The worker writes it into FENCE_VARIABLE, which all
- * functions of the module can read, and gives it to each launch of a kernel as a hidden parameter.
- * On an H200 each launch of a module that has .const variables takes 0.1 to 0.2 us longer, and to
- * read one as much again, a fifth of a small kernel's time each. So a kernel takes the parameter, a
- * function that it calls, which knows no kernel's parameters, the variable; and a module where none
- * does has no such variable.
+/* Where a function gets the window from. The worker writes it to FENCE_VARIABLE, which all
+ * functions of the module can read, and passes it to each launch of a kernel as a hidden parameter.
+ * On an H200 each launch of a module that has .const variables takes 0.1 to 0.2 us longer, and
+ * reading one takes as much again; each is a fifth of a small kernel's time. So a kernel uses the
+ * parameter. A function that it calls knows no kernel's parameters and uses the variable. A module
+ * without such functions does not have the variable.
  *
- * The parameter stands right behind the tenant's, before that of the completion pass, since a small
- * kernel's parameters and the window are then in one line of the cache of constants. */
+ * The parameter is right behind the tenant's, before that of the completion pass, because the
+ * parameters of a small kernel and the window then share a line of the constant cache. */
 #include <assert.h>
 #include <string.h>
 
@@ -35,11 +35,11 @@ static const char without[] = " mov.b32 gshare$mask, 0; mov.b32 gshare$base, 0;"
 static const char from_parameter[] = " ld.param.v2.b32 {gshare$mask, gshare$base}, [" NAME "];"
                                      " ld.param.b64 gshare$globals, [" NAME "+8];";
 
-/* For FENCE_FORCE. The compiler sees that the lower half changes nothing. */
+/* For FENCE_FORCE. The compiler sees that the lower half does not change. */
 static const char halves[] = " mov.b64 gshare$inside, {0xffffffff, gshare$mask};"
                              " mov.b64 gshare$start, {0, gshare$base};";
 
-/* Nobody but the worker may launch it, who knows of the parameter. */
+/* Whether the parameter can be added: only the worker, which knows of it, may launch the kernel. */
 static bool has_room(const struct fence *fence)
 {
     const struct ptx_func *f = fence->f;
@@ -48,27 +48,27 @@ static bool has_room(const struct fence *fence)
            (f->param_bytes + 7) / 8 * 8 + BYTES <= ptx_param_bytes_max(fence->m);
 }
 
-/* Whether the function is one that passes have added and fences nothing: its accesses in the
- * .global space are let through. */
+/* Whether a pass added the function and nothing in it is fenced: its accesses are in the .global
+ * space, which is allowed. */
 static bool needs_none(const struct ptx_func *f)
 {
     for (uint32_t i = 0; i < f->ninsts; i++)
         for (unsigned k = 0; k < f->insts[i].nops; k++)
             if (f->insts[i].space == PTX_SPACE_GENERIC && f->insts[i].ops[k].kind == PTX_OPND_MEM)
                 return false;
-    return fence_is_house_function(f);
+    return fence_is_gshare_function(f);
 }
 
 static uint32_t tenant_params(const struct ptx_func *f)
 {
     uint32_t count = 0;
 
-    while (count < f->nparams && !fence_is_house_name(f->params[count]->name))
+    while (count < f->nparams && !fence_is_reserved_name(f->params[count]->name))
         count++;
     return count;
 }
 
-/* Adds the kernel to the report, whose memory has room for every kernel of the module. */
+/* Adds the kernel to the report, which has room for every kernel of the module. */
 static bool report_kernel(struct fence *fence)
 {
     struct ptx_fence_report *report = fence->report;
@@ -85,7 +85,7 @@ static bool report_kernel(struct fence *fence)
     return kernels[report->nwindowed++].name;
 }
 
-/* Into a list that the completion pass may have lengthened. */
+/* Adds the parameter to a list to which the completion pass may have added one. */
 static void add_parameter(struct fence *fence, const struct ptx_header *h)
 {
     static const char done[] = COMPLETION_PARAMETER;

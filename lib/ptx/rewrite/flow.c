@@ -4,26 +4,27 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "ptx/ir/ways.h"
+#include "ptx/ir/postdom.h"
 
 enum {
-    MAX_HOPS = 64,   /* of branches to branches */
-    STEPS_EACH = 200 /* steps of ways_meet for each edge: compilers' code takes two or three */
+    MAX_HOPS = 64, /* branches to branches that are followed */
+    STEPS_EACH =
+        200 /* steps of postdom_find for each edge; code from compilers takes two or three */
 };
 
-/* Nodes: the blocks, the ends behind them, and last the one that all ends lead to. */
+/* The nodes are the blocks, then the ends, and last the node that all ends lead to. */
 struct flow {
     const struct ptx_func *f;
-    const bool *waits; /* by instruction */
+    const bool *waits; /* for each instruction */
     uint32_t blocks;
-    uint32_t *first;    /* instruction of each block, and one more at the end */
-    uint32_t *block_of; /* by instruction, one more at the end */
+    uint32_t *first;    /* the first instruction of each block, and one more at the end */
+    uint32_t *block_of; /* for each instruction, and one more at the end */
     bool *block_waits;
 
     /* Of one check. */
     uint32_t ends;
-    struct ways ways;
-    bool *reaches_wait; /* by node: from its start */
+    struct postdom graph;
+    bool *reaches_wait; /* for each node: a wait is reachable from its start */
 };
 
 /* ---- Instructions ---- */
@@ -81,7 +82,8 @@ static void find_blocks(struct flow *w)
             w->first[n++] = i;
         w->block_of[i] = n - 1;
     }
-    /* The last block has no instruction: labels may stand there, and control falls into it. */
+    /* The last block has no instruction: it is where labels at the end stand and control falls off.
+     */
     w->blocks = n;
     w->first[n] = f->ninsts;
     for (uint32_t i = 0; i < f->ninsts; i++)
@@ -110,7 +112,7 @@ struct flow *flow_new(const struct ptx_func *f, const bool *waits)
 
 static void forget_check(struct flow *w)
 {
-    ways_deinit(&w->ways);
+    postdom_deinit(&w->graph);
     free(w->reaches_wait);
     w->reaches_wait = NULL;
 }
@@ -128,19 +130,19 @@ void flow_free(struct flow *w)
 
 /* ---- Edges ---- */
 
-/* Where the last instruction of a block leads, if it is no way to an end. */
+/* Adds the edges of the last instruction of a block, unless that is a way to an end. */
 static bool add_branches(struct flow *w, const struct ptx_inst *inst)
 {
     const struct ptx_func *f = w->f;
     const struct ptx_table *table;
 
     if (inst->op == PTX_OP_BRA)
-        return ways_add(&w->ways, w->block_of[f->labels[inst->ops[0].label].inst]);
+        return postdom_add(&w->graph, w->block_of[f->labels[inst->ops[0].label].inst]);
     if (inst->op != PTX_OP_BRX_IDX)
         return true;
     table = &f->tables[inst->ops[1].table];
     for (uint32_t i = 0; i < table->count; i++)
-        if (!ways_add(&w->ways, w->block_of[f->labels[table->labels[i]].inst]))
+        if (!postdom_add(&w->graph, w->block_of[f->labels[table->labels[i]].inst]))
             return false;
     return true;
 }
@@ -155,23 +157,23 @@ static bool find_edges(struct flow *w, const struct flow_way *ways, uint32_t cou
         uint32_t last = w->first[b + 1] - 1;
         const struct ptx_inst *inst = b + 1 < w->blocks ? &f->insts[last] : NULL;
 
-        ways_from(&w->ways, b);
+        postdom_node(&w->graph, b);
         if (!inst)
             last = f->ninsts;
         while (way < count && ways[way].inst < last)
             way++;
         if (way < count && ways[way].inst == last)
-            ok = ways_add(&w->ways, w->blocks + ways[way].end);
+            ok = postdom_add(&w->graph, w->blocks + ways[way].end);
         else if (inst)
             ok = add_branches(w, inst);
         if (ok && inst && !flow_stops(inst))
-            ok = ways_add(&w->ways, b + 1);
+            ok = postdom_add(&w->graph, b + 1);
     }
     for (uint32_t e = 0; e < w->ends && ok; e++) {
-        ways_from(&w->ways, w->blocks + e);
-        ok = ways_add(&w->ways, w->ways.nodes - 1);
+        postdom_node(&w->graph, w->blocks + e);
+        ok = postdom_add(&w->graph, w->graph.nodes - 1);
     }
-    ways_from(&w->ways, w->ways.nodes - 1);
+    postdom_node(&w->graph, w->graph.nodes - 1);
     return ok;
 }
 
@@ -179,8 +181,8 @@ static bool find_edges(struct flow *w, const struct flow_way *ways, uint32_t cou
 
 static bool spread_waits(struct flow *w)
 {
-    const struct ways *ways = &w->ways;
-    uint32_t *queue = malloc(ways->nodes * sizeof(*queue));
+    const struct postdom *graph = &w->graph;
+    uint32_t *queue = malloc(graph->nodes * sizeof(*queue));
     uint32_t head = 0, tail = 0;
 
     if (!queue)
@@ -191,11 +193,11 @@ static bool spread_waits(struct flow *w)
             queue[tail++] = b;
     }
     for (; head < tail; head++) {
-        for (uint32_t i = ways->ins[queue[head]]; i < ways->ins[queue[head] + 1]; i++) {
-            if (w->reaches_wait[ways->from[i]])
+        for (uint32_t i = graph->ins[queue[head]]; i < graph->ins[queue[head] + 1]; i++) {
+            if (w->reaches_wait[graph->from[i]])
                 continue;
-            w->reaches_wait[ways->from[i]] = true;
-            queue[tail++] = ways->from[i];
+            w->reaches_wait[graph->from[i]] = true;
+            queue[tail++] = graph->from[i];
         }
     }
     free(queue);
@@ -204,20 +206,20 @@ static bool spread_waits(struct flow *w)
 
 /* ---- The check ---- */
 
-/* Threads that part behind block B may be held at an end, while others of them wait. */
+/* Whether threads that diverge behind block B may be held at an end while others of them wait. */
 static bool is_held(const struct flow *w, uint32_t b)
 {
-    const struct ways *ways = &w->ways;
-    const uint32_t at = ways->meet[b];
+    const struct postdom *graph = &w->graph;
+    const uint32_t at = graph->ipdom[b];
     bool waits = false, parts = false;
 
-    if (at == WAYS_NONE || at == ways->nodes - 1)
+    if (at == POSTDOM_NONE || at == graph->nodes - 1)
         return false;
     if (at < w->blocks && !flow_leads_to_end(w->f, w->first[at]))
         return false;
-    for (uint32_t i = ways->outs[b]; i < ways->outs[b + 1]; i++) {
-        waits |= w->reaches_wait[ways->to[i]];
-        parts |= ways->to[i] != ways->to[ways->outs[b]];
+    for (uint32_t i = graph->outs[b]; i < graph->outs[b + 1]; i++) {
+        waits |= w->reaches_wait[graph->to[i]];
+        parts |= graph->to[i] != graph->to[graph->outs[b]];
     }
     return waits && parts;
 }
@@ -243,9 +245,9 @@ enum flow_verdict flow_check(struct flow *w, struct flow_way *ways, uint32_t cou
     forget_check(w);
     w->ends = ends;
     w->reaches_wait = calloc(nodes, sizeof(*w->reaches_wait));
-    if (w->reaches_wait && ways_init(&w->ways, nodes) && find_edges(w, ways, count) &&
-        ways_turn(&w->ways) && spread_waits(w))
-        met = ways_meet(&w->ways, (uint64_t)STEPS_EACH * (w->ways.edges + 1));
+    if (w->reaches_wait && postdom_init(&w->graph, nodes) && find_edges(w, ways, count) &&
+        postdom_reverse(&w->graph) && spread_waits(w))
+        met = postdom_find(&w->graph, (uint64_t)STEPS_EACH * (w->graph.edges + 1));
     if (met != -ENOMEM)
         verdict = met == 0 ? judge(w, ways, count) : FLOW_UNKNOWN;
     forget_check(w);

@@ -1,5 +1,5 @@
-/* What tells code that uses the workspace of a cooperative grid, for grid_sync.c and grid_pass.c.
- */
+/* What identifies code that uses the workspace of a cooperative grid, for grid_sync.c and
+ * grid_pass.c. */
 #ifndef GS_PTX_REWRITE_GRID_H
 #define GS_PTX_REWRITE_GRID_H
 

@@ -1,17 +1,16 @@
-/* The pass by which a fenced kernel can synchronise its grid. The barrier's memory, whose address
- * is in %envreg1 (upper half) and %envreg2, is the driver's and lies in nobody's window, so the
- * fence would send the kernel elsewhere. Here the module gets a variable in its place, which the
- * fence moves into the window as it does the tenant's own, and where the driver passes an address
- * the kernel reads the variable's:
+/* The pass that lets a fenced kernel synchronise its grid. The address of the barrier's memory is
+ * in %envreg1 (upper half) and %envreg2. It is the driver's memory and in nobody's window, so the
+ * fence would redirect the accesses. The pass adds a variable to the module instead, which the
+ * fence moves into the window like the tenant's own, and makes the kernel read its address where it
+ * reads the driver's:
  *
  *     mov.u32 %r1, %envreg2;      becomes      mov.u32 %r1, gshare$envreg2;
  *
- * with a prologue per function that sets the register. Without a cooperative launch it stays 0, as
- * grid_group::is_valid() wants. All grids of a module have the one variable: whoever launches them
- * sees to it that they run one after the other, and sets it to zero before each.
+ * A prologue in each function sets the register. Without a cooperative launch it stays 0, as
+ * grid_group::is_valid() expects. All grids of a module share the variable: whoever launches them
+ * runs them one after the other, and zeroes it before each.
  *
- * It works on tokens within the functions that the reader found; the fence checks what comes out.
- */
+ * It works on tokens within the functions that the reader found; the fence checks the result. */
 #include <assert.h>
 #include <string.h>
 

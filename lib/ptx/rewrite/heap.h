@@ -1,4 +1,4 @@
-/* heap.h - the heap that kernels allocate from: how its memory is divided. The device's functions
+/* heap.h - the layout of the heap that kernels allocate from. Both the device's functions
  * (heap_device.cu) and the host compile this file, so it includes nothing and uses plain types.
  *
  *     base                                          base + pages * HEAP_PAGE
@@ -12,17 +12,17 @@
 #ifndef GS_PTX_REWRITE_HEAP_H
 #define GS_PTX_REWRITE_HEAP_H
 
-/* What the names of the functions begin with. */
+/* The prefix of the functions' names. */
 #define HEAP_FUNCTIONS "gshare_heap"
 
 #define HEAP_PAGE  4096u
-#define HEAP_UNIT  16u /* what an address is aligned to, and sizes are rounded up to */
+#define HEAP_UNIT  16u /* alignment of addresses, and granularity of sizes */
 #define HEAP_MAP   (HEAP_PAGE / HEAP_UNIT / 32u)
 #define HEAP_HINTS 256u
 
 #define HEAP_CONTROL_BYTES(pages) (4 * (HEAP_HINTS + (1 + HEAP_MAP) * (unsigned long long)(pages)))
 
-/* How many pages fit into so many bytes, with what they need beside them. */
+/* The number of pages that fit into so many bytes together with their control data. */
 #define HEAP_PAGES(bytes)                                                                          \
     ((bytes) < HEAP_CONTROL_BYTES(0)                                                               \
          ? 0                                                                                       \

@@ -1,10 +1,9 @@
 /* The pass over a module whose kernels allocate: its calls of CUDA's malloc and free go to
- * functions of gshare's own (heap_device.cu), which allocate from a heap of the session. The
- * driver's is one for all tenants, and what one frees there the next can read.
+ * functions of gshare (heap_device.cu), which allocate from a heap of the session. The driver's
+ * heap is shared by all tenants, and one tenant can read there what another has freed.
  *
- * To the address fence the functions are the tenant's: what it checks of a kernel, it checks of
- * them, and a call through a register may go to them. So their names begin otherwise than
- * gshare's do. */
+ * The address fence treats these functions as the tenant's: it fences them as it does a kernel, and
+ * an indirect call may go to them. So their names do not have a reserved prefix. */
 #include "ptx/heap_pass.h"
 
 #include <string.h>
@@ -15,8 +14,7 @@
 
 EMBED_TEXT(heap_device_ptx, PTX_FILE)
 
-/* new and delete come as calls of the first two; the third is what __nv_aligned_device_malloc
- * calls. */
+/* new and delete call the first two; __nv_aligned_device_malloc calls the third. */
 static const struct redirect redirects[] = {
     {"malloc", HEAP_FUNCTIONS "$malloc"},
     {"free", HEAP_FUNCTIONS "$free"},

@@ -10,8 +10,8 @@ bool leave_out_init(struct leave_out *out, const struct ptx_module *m, struct pt
     *out = (struct leave_out){.m = m, .left = left};
     out->cause = malloc(((size_t)m->nfuncs + 1) * sizeof(*out->cause));
     out->reasons = calloc((size_t)m->nfuncs + 1, sizeof(*out->reasons));
-    /* Every kernel's name and reason, twice: of what cannot be read, and of what the fence refuses.
-     */
+    /* Every kernel's name and reason, twice: for what cannot be read, and for what the fence
+     * refuses. */
     if (!left->memory)
         left->memory = arena_new((size_t)PTX_MAX_FUNCS * 2048 + PTX_MAX_TEXT);
     if (!out->cause || !out->reasons || !left->memory)

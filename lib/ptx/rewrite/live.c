@@ -1,5 +1,5 @@
-/* See live.h. Each register is followed on its own, from the blocks that read it before they write
- * it to the blocks before these, until it is written. */
+/* See live.h. Each register is followed on its own: from the blocks that read it before they write
+ * it, through their predecessors, until a block that writes it. */
 #include "ptx/rewrite/live.h"
 #include "ptx/ptx_table.h"
 
@@ -8,32 +8,33 @@
 #include "ptx/rewrite/definitions.h"
 #include "ptx/rewrite/flow.h"
 
-/* A register in an instruction. Those that it reads come before those that it writes. */
+/* A mention of a register in an instruction. An instruction's reads come before its writes. */
 struct mention {
     uint32_t inst;
     enum { READ, WRITTEN, PERHAPS_WRITTEN } how;
 };
 
-/* Of the last register for which each of these holds its number plus 1. */
+/* Each field holds 1 + the number of the last register to which it applied. */
 struct block {
     uint32_t first, end; /* instructions */
     uint32_t preds;      /* the first of its entries in live.preds */
     uint32_t mentions, writes;
-    uint32_t begins; /* it is live where the block begins */
-    uint32_t ends;   /* and where the block ends */
+    uint32_t begins; /* the register is live at the block's beginning */
+    uint32_t ends;   /* the register is live at the block's end */
 };
 
 struct live {
     const struct ptx_func *f;
     uint64_t steps;
-    bool exhausted;       /* steps were too few */
-    uint32_t *block_of;   /* by instruction, and one more */
+    bool exhausted;       /* the steps were too few */
+    uint32_t *block_of;   /* for each instruction, and one more */
     struct block *blocks; /* and one more */
     uint32_t nblocks;
-    uint32_t *preds; /* the blocks that come before each */
+    uint32_t *preds; /* the predecessors of the blocks */
     struct mention *mentions;
-    size_t *of;      /* by register, and one more: the first of its mentions */
-    int32_t *change; /* by instruction, and one more: so many more are live from here on */
+    size_t *of;      /* for each register, and one more: its first mention */
+    int32_t *change; /* for each instruction, and one more: the change of the number of live
+                        registers from there on */
     uint32_t *stack; /* of blocks */
     uint32_t depth;
 };
@@ -58,7 +59,7 @@ static void find_blocks(struct live *live)
         live->blocks[n - 1].end = i + 1;
         live->block_of[i] = n - 1;
     }
-    live->block_of[f->ninsts] = n; /* no block: labels may stand there */
+    live->block_of[f->ninsts] = n; /* no block: only labels may stand there */
     live->nblocks = n;
 }
 
@@ -165,7 +166,7 @@ static bool find_mentions(struct live *live)
     if (!live->mentions)
         return false;
     each_mention(live, put_mention);
-    for (uint32_t r = nregs; r > 0; r--) /* each has become the next one's */
+    for (uint32_t r = nregs; r > 0; r--) /* each one has become the beginning of the next */
         live->of[r] = live->of[r - 1];
     live->of[0] = 0;
     return true;
@@ -176,7 +177,7 @@ static struct block *block_of(const struct live *live, const struct mention *men
     return &live->blocks[live->block_of[mention->inst]];
 }
 
-/* Where the mentions in the block of the first one end. */
+/* The end of the mentions that are in the same block as the first one. */
 static const struct mention *same_block(const struct live *live, const struct mention *m,
                                         const struct mention *end)
 {
@@ -206,7 +207,8 @@ static void begins_live(struct live *live, struct block *block, uint32_t reg)
     live->stack[live->depth++] = (uint32_t)(block - live->blocks);
 }
 
-/* Finds where the register is live from the blocks on the stack, where it is when they begin. */
+/* Finds where the register is live, starting from the blocks on the stack, at whose beginning it
+ * is. */
 static void follow(struct live *live, uint32_t reg)
 {
     while (live->depth > 0) {
@@ -231,7 +233,7 @@ static void follow(struct live *live, uint32_t reg)
     }
 }
 
-/* Notes what a block does with the register: its mentions there. */
+/* Notes what the mentions in a block do with the register. */
 static void note_block(struct live *live, uint32_t reg, const struct mention *m,
                        const struct mention *end)
 {

@@ -1,14 +1,14 @@
-/* How many registers of a function hold a value at once that may still be read. Belongs to one call
- * of a pass. */
+/* Register pressure: how many registers of a function are live at once. Belongs to one call of a
+ * pass. */
 #ifndef GS_PTX_REWRITE_LIVE_H
 #define GS_PTX_REWRITE_LIVE_H
 
 #include "ptx/ptx.h"
 
-/* *most: the most of them, counted as registers of 32 bits, so that one of 64 bits is two. An
- * instruction's own operands all count there. UINT32_MAX: to follow them takes more than *steps
- * steps from a block to one that comes before it. *steps becomes what is left of them. False: no
- * memory. */
+/* *MOST: the largest number of live registers, in units of 32 bits, so a 64-bit register counts
+ * twice. An instruction's own operands all count at it. UINT32_MAX: following the registers takes
+ * more than *STEPS steps from a block to a predecessor. *STEPS is reduced by the steps taken.
+ * False: no memory. */
 bool live_most(const struct ptx_func *f, uint64_t *steps, uint32_t *most);
 
 #endif

@@ -1,7 +1,7 @@
 /* The pass over a module that prints: its calls of CUDA's vprintf and __assertfail go to functions
- * of gshare's own (print_device.cu), which leave a record in memory that the tenant reads
- * (redirect.h). What ends the kernel behind the printed assertion is trap_pass.c; where that cannot
- * serve, the driver's __assertfail, which ends the context. */
+ * of gshare (print_device.cu), which leave a record in memory that the tenant reads (redirect.h).
+ * After an assertion was printed, trap_pass.c ends the thread; where that pass does not apply, the
+ * driver's __assertfail ends the context. */
 #include "ptx/printf_pass.h"
 
 #include "common/embed.h"
@@ -13,14 +13,14 @@ static const struct redirect redirects[] = {
     {"vprintf", "gshare$vprintf"},
     {"__assertfail", "gshare$assertfail"},
 };
-/* Where trap_pass.c ends the thread behind the call. */
+/* For modules in which trap_pass.c ends the thread behind the call. */
 static const struct redirect redirects_trapped[] = {
     {"vprintf", "gshare$vprintf"},
     {"__assertfail", "gshare$assertprint"},
 };
 enum { REDIRECTS = sizeof(redirects) / sizeof(redirects[0]) };
 
-/* The driver's own function ends the kernel, so the error is the one that CUDA has for it. */
+/* The driver's own function ends the kernel, so CUDA's own error is reported. */
 #define ASSERT_PARAMS(c)                                                                           \
     "(.param .b64 " c "0, .param .b64 " c "1, .param .b32 " c "2, .param .b64 " c                  \
     "3, .param .b64 " c "4)"

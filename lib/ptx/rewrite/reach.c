@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MOST_ROUNDS 64u /* of calls, one within the other, that reach_is_deep follows */
+#define MOST_ROUNDS 64u /* nested calls that reach_is_deep follows */
 
 static uint32_t target(const struct ptx_func *f)
 {
@@ -105,8 +105,8 @@ static void sort_callers(const struct reach *r, uint32_t *first, uint32_t *calle
 
         callers[--*next] = r->calls[i].from;
     }
-    /* first[n + 1] has been counted down to where n's callers begin, which belongs into first[n].
-     */
+    /* first[n + 1] has been counted down to the beginning of n's callers, which belongs into
+     * first[n]. */
     memmove(first, first + 1, r->nodes * sizeof(*first));
     first[r->nodes] = (uint32_t)r->count;
 }
@@ -145,7 +145,7 @@ out:
     free(queue);
 }
 
-/* A node changes twice at most: from none to one, and to several. */
+/* A node changes at most twice: from none to one, and from one to several. */
 static void pass_owners(const struct reach *r, const uint32_t *first, const uint32_t *callees,
                         uint32_t *queue, uint32_t *owner)
 {
@@ -193,7 +193,7 @@ void reach_owner(struct reach *r, uint32_t *owner)
     free(queue);
 }
 
-/* Ends all nodes that call none but nodes that have ended. Returns how many these are. */
+/* Ends all nodes that call only nodes that have ended. Returns their number. */
 static uint32_t end_nodes(const struct reach *r, bool *ended, bool *waits)
 {
     uint32_t count = 0;

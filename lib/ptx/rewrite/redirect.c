@@ -6,32 +6,32 @@
 
 #include "ptx/read/lex.h"
 
-/* Which part of a declaration the walk is in. */
+/* The position in a declaration. */
 enum position {
     AT_ANY,
     AT_EXTERN,    /* behind .extern */
-    AT_FUNC,      /* behind .func: its name comes, or first the list of what it returns */
+    AT_FUNC,      /* behind .func: either the name or a list of return values follows */
     AT_RETURNS,   /* in that list */
-    AT_PROTOTYPE, /* behind the name of a declaration that was redirected, before its ; */
+    AT_PROTOTYPE, /* behind the name of a redirected declaration, before its ; */
 };
 
 struct walk {
     struct rewrite *rw;
     const struct redirect *redirects;
     unsigned count;
-    const char *replaced; /* end of what was replaced last */
+    const char *replaced; /* the end of the last replacement */
     enum position position;
     bool is_extern;
     const char *extern_at; /* the dot of the last .extern */
     bool declared[REDIRECTS_MAX];
-    bool defined; /* one of the names is the module's own function */
+    bool defined; /* the module defines a function with one of the names */
     unsigned uses;
     bool address_64;
-    bool unread; /* there is something that it does not know */
+    bool unread; /* a token that the walk does not know was found */
 };
 
-/* TEXT comes in the place of LEN bytes at AT. Where something behind AT was replaced already (one
- * of the names inside the declaration of the other), the module is none that a compiler makes. */
+/* Replaces LEN bytes at AT by TEXT. If something behind AT was replaced already (one of the names
+ * inside the declaration of the other), no compiler made the module. */
 static void replace(struct walk *w, const char *at, size_t len, const char *text)
 {
     size_t begin = (size_t)(at - w->rw->text);
@@ -57,8 +57,8 @@ static int redirect_find(const struct walk *w, const struct token *t)
     return -1;
 }
 
-/* A name that is redirected: as the function that is declared, or as one that is used. Before it is
- * declared, the name is something else's; in a declaration, no compiler's. */
+/* Handles a name that is redirected: in a declaration, or in a use. Before its declaration the name
+ * means something else; within another declaration, no compiler writes it. */
 static void take_name(struct walk *w, const struct token *t, int name)
 {
     if (w->position == AT_FUNC && !w->is_extern) {
@@ -101,7 +101,7 @@ static void take_token(struct walk *w, const struct token *t)
             w->position = AT_FUNC;
         break;
     case AT_PROTOTYPE:
-        /* The definition has no .noreturn, and declaration and definition must agree. */
+        /* The definition has no .noreturn, and the declaration must agree with the definition. */
         if (token_is(t, TOK_DOT, "noreturn"))
             replace(w, t->text - 1, strlen(".noreturn"), "         ");
         if (t->kind == ';')
@@ -129,10 +129,10 @@ static void take_text(struct walk *w)
             take_token(w, &t);
     }
     lexer_deinit(&lexer);
-    w->unread |= t.kind == TOK_BAD; /* for the compiler to refuse, in its own words */
+    w->unread |= t.kind == TOK_BAD; /* the compiler shall refuse it, with its own message */
 }
 
-/* The text of the functions, behind the lines that begin a module. */
+/* The functions' text, without the directives at the beginning of a module. */
 static const char *functions_text(const char *device_ptx)
 {
     static const char last[] = ".address_size 64";

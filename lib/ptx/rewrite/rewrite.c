@@ -1,4 +1,4 @@
-/* Runs the passes over one text: see rewrite.h and pass.h. */
+/* Runs the passes over one text; see rewrite.h and pass.h. */
 #include "ptx/rewrite/rewrite.h"
 
 #include <errno.h>
@@ -14,13 +14,14 @@
 #include "ptx/rewrite/leave_out.h"
 #include "ptx/rewrite/pass.h"
 
-/* In the order in which they run; what they add at one place comes in this order too. */
+/* The passes in the order in which they run. What they add at one place comes in this order, too.
+ */
 static const struct pass *const passes_in_order[] = {&printf_pass_rules, &heap_pass_rules,
                                                      &trap_pass_rules, &completion_pass_rules,
                                                      &grid_pass_rules};
 enum { PASSES = sizeof(passes_in_order) / sizeof(passes_in_order[0]) };
 
-/* Whether the tenant uses none of the names that passes add. */
+/* Whether the tenant's text has none of the names that passes add. */
 static bool is_free_of_prefix(struct rewrite *rw)
 {
     if (!memmem(rw->text, rw->len, REWRITE_PREFIX, strlen(REWRITE_PREFIX)))
@@ -44,8 +45,8 @@ static void pass_run(struct rewrite *rw, const struct pass *pass)
     }
 }
 
-/* The text without what cannot be read, in *READABLE; NULL: there is nothing to leave out, or
- * nothing would be left. False: no memory. */
+/* Makes *READABLE, the text without the functions that cannot be read; NULL: there are none, or no
+ * kernel would remain. False: no memory. */
 static bool leave_unread_out(struct rewrite *rw, char **readable)
 {
     struct ptx_module *m = NULL;
@@ -95,11 +96,11 @@ static bool leave_unread_out(struct rewrite *rw, char **readable)
     return good;
 }
 
-/* What the fence has done to the text before other passes see it. */
+/* A part of the fence that changes the text before the other passes see it. */
 struct first_pass {
-    /* Whether it is worth reading the text for it: a search of the text, no more. */
+    /* Whether it is worth parsing the text for this; it is only searched for words. */
     bool (*maybe)(const char *text, size_t len);
-    /* 0: *OUT is another text; -ENOENT: there is nothing to do; -ENOMEM. */
+    /* 0: *OUT is a new text; -ENOENT: there is nothing to do; -ENOMEM. */
     int (*run)(const char *text, size_t len, const struct ptx_module *m, char **out,
                size_t *out_len);
 };
@@ -107,7 +108,8 @@ struct first_pass {
 static const struct first_pass maps_pass = {fence_maps_maybe, fence_maps};
 static const struct first_pass frames_pass = {fence_frames_maybe, fence_frames};
 
-/* Goes on with the text that the pass makes, *MADE; NULL: it makes none. False: no memory. */
+/* Runs the pass and continues with the text that it makes, *MADE; NULL: it changes nothing. False:
+ * no memory. */
 static bool run_first(struct rewrite *rw, const struct first_pass *pass, char **made)
 {
     const struct ptx_module *m = pass->maybe(rw->text, rw->len) ? rewrite_module(rw) : NULL;
@@ -124,7 +126,8 @@ static bool run_first(struct rewrite *rw, const struct first_pass *pass, char **
     return result != -ENOMEM;
 }
 
-/* Fences *TEXT, which the other passes made, or the tenant's own where they changed nothing. */
+/* Fences *TEXT, which the other passes made; NULL: they changed nothing, and the tenant's own text
+ * is fenced. */
 static int fence_text(struct rewrite *rw, char **text, size_t *len)
 {
     const char *obstacle = fence_obstacle_in_names(rw->text, rw->len);
@@ -148,8 +151,9 @@ static int fence_text(struct rewrite *rw, char **text, size_t *len)
     return result;
 }
 
-/* Moves the variables of *TEXT, or of the tenant's own. Where that cannot be done, nothing changes.
- * RESULT: as ptx_rewrite's so far, which it returns if so. */
+/* Moves the variables of *TEXT, or of the tenant's own text if *TEXT is NULL. If that cannot be
+ * done nothing changes. RESULT: the result of ptx_rewrite so far, which is returned if nothing
+ * changes. */
 static int move_variables(struct rewrite *rw, char **text, size_t *len, int result)
 {
     struct ptx_fence_report *report = &rw->report->fence;
@@ -173,14 +177,16 @@ static int move_variables(struct rewrite *rw, char **text, size_t *len, int resu
     return 0;
 }
 
-/* For ptx_rewrite_report_kernel, ptx_fence_report_kernel and ptx_fence_report_variable. */
+/* Sorts the tables that ptx_rewrite_report_kernel, ptx_fence_report_kernel and
+ * ptx_fence_report_variable search. */
 static void report_sort(struct ptx_rewrite_report *report)
 {
     const struct ptx_fence_report *fence = &report->fence;
 
     by_name_sort(report->kernels, report->count, sizeof(*report->kernels));
     by_name_sort((void *)(uintptr_t)fence->windowed, fence->nwindowed, sizeof(*fence->windowed));
-    if (fence->fenced || fence->moved) /* else what there is of them serves nobody */
+    if (fence->fenced ||
+        fence->moved) /* a table of a module that was refused is incomplete, and nobody reads it */
         by_name_sort((void *)(uintptr_t)fence->variables, fence->nvariables,
                      sizeof(*fence->variables));
 }

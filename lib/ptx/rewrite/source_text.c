@@ -1,4 +1,4 @@
-/* Where a pass edits the source text: see pass.h. Below all passes. */
+/* Positions in the source text at which passes make edits; see pass.h. Depends on no pass. */
 #include <string.h>
 
 #include "ptx/read/lex.h"

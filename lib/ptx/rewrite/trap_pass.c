@@ -1,15 +1,15 @@
-/* The pass by which a trap, a breakpoint or a failed assertion ends no other tenant's work: on the
- * device each of them ends the context, for all, and an H200 takes 0.2 s to tell of an assertion, 3
- * s of a trap. In a module with this pass
+/* The pass that keeps a trap, a breakpoint or a failed assertion from ending other tenants' work:
+ * on the device each of them ends the context, for all, and an H200 takes 0.2 s to report an
+ * assertion, 3 s for a trap. In a module with this pass
  *
  *     @%p trap;                  becomes   @%p call gshare$trapped, (WHERE);
  *     @%p call __assertfail, (...);   gets behind it   @%p call gshare$trapped, (WHERE);
  *
- * and gshare$trapped (fault_text.c) writes the session's fault record and ends the thread by exit.
- * What the assertion says is printed by then (printf_pass.c). The kernel's other threads run on; a
- * barrier of the block or warp does not wait for threads that have ended.
+ * and gshare$trapped (fault_text.c) writes the session's fault note and ends the thread by exit.
+ * The assertion's message was printed before (printf_pass.c). The kernel's other threads continue;
+ * a barrier of the block or warp does not wait for threads that have ended.
  *
- * Where strays are recorded the pass adds gshare$stray too, for the fence to call. */
+ * If strays are recorded, the pass also adds gshare$stray, which the fence calls. */
 #include <string.h>
 
 #include "ptx/rewrite/fault_text.h"
@@ -53,7 +53,7 @@ bool trap_pass_serves(struct rewrite *rw)
            rewrite_head_end(rw->text, rw->len) && rewrite_constants_fit(m);
 }
 
-/* A search for words, so that a module without them is not read. */
+/* A search for words, so that a module without them is not parsed. */
 static bool has_words(const struct rewrite *rw)
 {
     return memmem(rw->text, rw->len, "trap", 4) || memmem(rw->text, rw->len, "brkpt", 5) ||

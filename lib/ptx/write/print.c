@@ -1,6 +1,6 @@
-/* Writes a module as PTX. What is printed reads back to the same module: functions are declared
- * first, in their order, then variables, then bodies. No state; any thread; trusts that the
- * module is one that the reader or a pass made. */
+/* Writes a module as PTX, which reads back as the same module: first declarations of functions, in
+ * their order, then variables, then bodies. No state; any thread; trusts that the reader or a pass
+ * made the module. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -63,7 +63,7 @@ static void print_element(FILE *out, struct init_cursor *c, uint64_t offset)
     print_constant(out, bits, var->type);
 }
 
-/* The values at one brace level, as far as there are initial bytes. */
+/* The values of one brace level, up to the end of the initial bytes. */
 static void print_braces(FILE *out, struct init_cursor *c, unsigned level, uint64_t offset,
                          uint64_t size)
 {
@@ -246,8 +246,8 @@ static void print_table(FILE *out, const struct ptx_func *f, const struct ptx_ta
     fputs(";\n", out);
 }
 
-/* What has been printed of a function's prototypes and tables. They stand right before the
- * instruction that needs them, as compilers write them: their names are labels too, and to ptxas a
+/* Which of a function's prototypes and tables have been printed. They come right before the
+ * instruction that needs them, as compilers write them: their names are labels, too, and to ptxas a
  * label ends a block. */
 struct declared {
     uint32_t protos, tables;

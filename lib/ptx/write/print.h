@@ -1,4 +1,4 @@
-/* What the two halves of the printer share. */
+/* Shared by the two halves of the printer. */
 #ifndef GS_PTX_PRINT_H
 #define GS_PTX_PRINT_H
 

@@ -1,4 +1,4 @@
-/* Writes one instruction as PTX, the way its form in ptx_ops.def says. No state; any thread. */
+/* Writes one instruction as PTX, in its form in ptx_ops.def. No state; any thread. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -44,7 +44,7 @@ static void print_reg(FILE *out, const struct ptx_func *f, uint32_t reg)
 void print_offset(FILE *out, int64_t offset)
 {
     if (offset)
-        fprintf(out, "+%" PRId64, offset); /* "+-4" is what ptxas takes */
+        fprintf(out, "+%" PRId64, offset); /* ptxas accepts "+-4" */
 }
 
 void print_constant(FILE *out, uint64_t bits, enum ptx_type type)

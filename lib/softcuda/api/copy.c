@@ -12,7 +12,7 @@
 #include "softcuda/stream/order.h"
 #include "softcuda/texture/array.h"
 
-// Up to this size the driver takes a copy of pageable memory before it returns.
+// Up to this size the driver copies pageable memory before the call returns.
 enum { STAGING_BYTES = 64 << 10 };
 
 // ---- From arguments to a copy
@@ -51,7 +51,7 @@ static bool within(uint64_t at, uint64_t count, uint64_t all)
     return at <= all && count <= all - at;
 }
 
-// A side that is part of an array: the array's image tells where its rows lie.
+// Fills in a side that is a part of an array, whose image gives the layout of its rows.
 static CUresult array_side_of(struct copy_side *side, const struct box_side *b,
                               const CUDA_MEMCPY3D *box)
 {
@@ -189,7 +189,7 @@ static CUresult fill_now(const struct fill *fill)
     return op_run_now(context, op);
 }
 
-// Small pageable sources are copied, so that the caller may write to them at once.
+// Copies small pageable sources, so that the caller may overwrite them at once.
 static CUresult copy_stage(struct copy *c)
 {
     if (c->src.checked || c->height != 1 || c->depth != 1 || c->width > STAGING_BYTES)
@@ -202,8 +202,8 @@ static CUresult copy_stage(struct copy *c)
     return CUDA_SUCCESS;
 }
 
-// Copies from or to pageable memory are not asynchronous, as in CUDA: the memory is not the
-// device's to touch later.
+// Copies from or to pageable memory are synchronous, as in CUDA: the device must not access such
+// memory later.
 static CUresult copy_async(const struct copy *copy, CUstream handle)
 {
     CUcontext context;
@@ -253,7 +253,7 @@ static CUresult fill_async(const struct fill *fill, CUstream handle)
 
 // ---- Copies
 
-// The context is checked first: a sticky error is reported whatever the addresses are.
+// Checks the context first: a sticky error is reported whatever the addresses are.
 static CUresult linear_checked(struct copy *c, uint64_t dst, bool dst_device, uint64_t src,
                                bool src_device, size_t size)
 {

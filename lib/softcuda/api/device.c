@@ -81,7 +81,7 @@ CUresult cuDeviceGetAttribute(int *value, CUdevice_attribute attribute, CUdevice
     if (result)
         return result;
     if (value && attribute == CU_DEVICE_ATTRIBUTE_PCI_BUS_ID) {
-        *value = device; // as cuDeviceGetPCIBusId has it
+        *value = device; // same number as for cuDeviceGetPCIBusId
         return CUDA_SUCCESS;
     }
     return value ? device_attribute(value, attribute) : CUDA_ERROR_INVALID_VALUE;
@@ -209,7 +209,7 @@ static const struct result_row {
 #undef RESULT_ROW
 };
 
-// The row of an unknown error has no texts.
+// Finds the texts of an error; the row for an unknown error has none.
 static const struct result_row *result_find(CUresult error)
 {
     static const struct result_row unknown;
@@ -236,9 +236,9 @@ CUresult cuGetErrorString(CUresult error, const char **text)
     return *text ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
-// CUDA does not have this function. It returns what kernels ran until now, PTX instructions times
-// active threads; 0 where GSHARE_SOFT_COUNT does not ask for it. What runs is counted at the end of
-// its turn.
+// CUDA does not have this function. It returns the work of all kernels so far, in PTX instructions
+// times active threads; 0 if GSHARE_SOFT_COUNT does not ask for it. Instructions are counted at the
+// end of their turn.
 CUAPI uint64_t softcudaThreadInstructions(void);
 uint64_t softcudaThreadInstructions(void)
 {

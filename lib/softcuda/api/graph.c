@@ -26,7 +26,7 @@ CUresult cuGraphDestroy(CUgraph graph)
 
 // ---- From the driver's parameters to a node's work
 
-// A node runs in the context that it names, or in the calling thread's.
+// A node runs in the context that it names or, without one, in the calling thread's.
 static CUresult node_context(CUcontext named, CUcontext *context)
 {
     CUresult result;
@@ -56,8 +56,7 @@ static CUresult kernel_work(struct node_work *work, const CUDA_KERNEL_NODE_PARAM
                    .block = {p->blockDimX, p->blockDimY, p->blockDimZ},
                    .dynamic_shared = p->sharedMemBytes},
     };
-    // As on an H200, the kernel runs in the current context, not in the one that the parameters
-    // name.
+    // As on an H200, the kernel runs in the current context, not in the one in the parameters.
     result = context_current(&work->context);
     if (!result)
         result = launch_check(work->context, &work->kernel);
@@ -104,7 +103,7 @@ static CUresult mem_work(struct node_work *work, const CUDA_BATCH_MEM_OP_NODE_PA
 
 // ---- Nodes
 
-// RESULT is the status with which WORK was made.
+// RESULT is the status of making WORK.
 static CUresult node_add(CUresult result, struct node_work *work, CUgraphNode *node, CUgraph graph,
                          const CUgraphNode *dependencies, size_t count)
 {
@@ -266,7 +265,7 @@ CUresult cuGraphLaunch(CUgraphExec exec, CUstream handle)
     return result ? result : graph_exec_launch(exec, stream);
 }
 
-// Nothing has to be uploaded: the call only checks its arguments.
+// Nothing has to be uploaded, so the call only checks its arguments.
 CUresult cuGraphUpload(CUgraphExec exec, CUstream handle)
 {
     CUstream stream;

@@ -1,8 +1,8 @@
 // Driver calls about linking: PTX in, an image for cuModuleLoadData out.
 //
-// The software device's machine code is PTX and the program kept for it (module/linked.h), so
-// linking one text is compiling it. Several texts are refused, since their symbols would have to be
-// joined.
+// The software device's machine code is PTX, with the program kept for it (module/linked.h), so
+// linking one text means compiling it. Several texts are refused, since their symbols would have to
+// be merged.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,10 +12,10 @@
 #include "softcuda/module/linked.h"
 
 struct CUlinkState_st {
-    char *text; // of the one input; NULL: none yet
+    char *text; // the only input; NULL: none yet
     size_t size;
-    struct ptx_module *module; // the text as read; NULL: none, or the program was made
-    char *log;                 // the caller's
+    struct ptx_module *module; // the parsed text; NULL: none, or the program was made from it
+    char *log;                 // the caller's buffer
     size_t log_size;
 };
 

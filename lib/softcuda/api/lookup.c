@@ -21,8 +21,8 @@ static const struct entry entries[] = {
 #undef ENTRY
 };
 
-// For a function with several versions this is the CUDA version from which the bare name means it.
-// Those that are not here have meant the same since before 12.4.
+// For a function with several versions: the CUDA version from which on the plain name means this
+// one. Functions that are not listed have not changed since before 12.4.
 static const struct {
     const char *name;
     int since;
@@ -42,7 +42,7 @@ static int entry_since(const char *name)
     return 0;
 }
 
-// Whether NAME is the symbol, or the symbol with a version behind it.
+// Whether NAME is the symbol, perhaps followed by a version.
 static bool entry_matches(const char *name, const char *symbol)
 {
     size_t length = strlen(symbol);

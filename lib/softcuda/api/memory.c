@@ -57,7 +57,7 @@ CUresult cuMemAllocPitch_v2(CUdeviceptr *address, size_t *pitch, size_t width, s
     return result;
 }
 
-// Device memory is host memory here, so all of it may be used from both sides.
+// Device memory is host memory here, so host and device can use all of it.
 CUresult cuMemAllocManaged(CUdeviceptr *address, size_t size, unsigned int flags)
 {
     if (flags != 1 && flags != 2)
@@ -186,7 +186,7 @@ CUresult cuMemSetAccess(CUdeviceptr address, size_t size, const CUmemAccessDesc 
 
     if (result)
         return result;
-    // There is one device, so only its own access can be set.
+    // There is one device, so access can only be set for that one.
     if (!desc || count != 1 || desc->location.type != CU_MEM_LOCATION_TYPE_DEVICE)
         return CUDA_ERROR_INVALID_VALUE;
     if (desc->location.id != device_used())
@@ -386,7 +386,7 @@ CUresult cuPointerGetAttribute(void *value, CUpointer_attribute attribute, CUdev
     return value ? pointer_attribute(context, value, attribute, address) : CUDA_ERROR_INVALID_VALUE;
 }
 
-// Attributes that do not apply to an address are zero, where cuPointerGetAttribute fails.
+// Attributes that do not apply to an address are zero; cuPointerGetAttribute fails for them.
 CUresult cuPointerGetAttributes(unsigned int count, CUpointer_attribute *attributes, void **values,
                                 CUdeviceptr address)
 {

@@ -15,7 +15,7 @@ enum { LOG_BYTES = 16384, IMAGE_FILE_MAX = 256 << 20 };
 
 // ---- Loading
 
-// The caller's buffer for one of the two logs, as the JIT options name it.
+// The caller's buffer for one of the two logs, from the JIT options.
 struct log_buffer {
     char *text;
     size_t size;
@@ -41,7 +41,7 @@ static void log_buffers_find(unsigned int count, const CUjit_option *options, vo
             error->size = (uintptr_t)values[i];
             error->size_slot = &values[i];
             break;
-        default: // the compiler's other options do not concern an interpreter
+        default: // the compiler's other options do not apply to an interpreter
             break;
         }
     }
@@ -102,7 +102,7 @@ CUresult cuModuleLoad(CUmodule *module, const char *path)
     if (fseek(file, 0, SEEK_END) == 0)
         size = ftell(file);
     if (size > 0 && size <= IMAGE_FILE_MAX && fseek(file, 0, SEEK_SET) == 0) {
-        // Zeros follow the file, so that a text ends and a header can be read whole.
+        // Zeros follow the file, so that a text is terminated and a header can be read completely.
         image = calloc(1, (size_t)size + 64);
         if (!image)
             result = CUDA_ERROR_OUT_OF_MEMORY;
@@ -313,11 +313,11 @@ CUresult cuFuncGetName(const char **name, CUfunction function)
     return CUDA_SUCCESS;
 }
 
-// ptxas puts the parameters of a kernel for sm_90 behind so many bytes of the bank of
-// constants, and aligns them there, so that the first one may not begin at 0 (cuobjdump shows it).
+// ptxas puts the parameters of a kernel for sm_90 at this offset in the constant bank, and aligns
+// them there, so that the first one may not begin at 0 (cuobjdump shows it).
 #define PARAMETERS_BEGIN 0x210
 
-// How far behind that the parameter begins.
+// The parameter's offset from there.
 static size_t bank_offset(const struct ptx_func *f, size_t index)
 {
     size_t at = PARAMETERS_BEGIN;
@@ -408,7 +408,7 @@ CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, CUfunction fun
                                                                 dynamic_shared, 0);
 }
 
-// The largest of the block sizes with which the most threads fit on an SM.
+// The largest block size with which the most threads fit on an SM.
 CUresult cuOccupancyMaxPotentialBlockSizeWithFlags(int *min_grid_size, int *block_size,
                                                    CUfunction function,
                                                    CUoccupancyB2DSize shared_of,

@@ -1,8 +1,8 @@
-// Driver calls that exist, so that programs link, and say that the device has no such thing.
+// Driver calls that exist, so that programs link, and report that the device does not support them.
 #include "softcuda/api/api.h"
 
-// None looks at its arguments, so none is declared with them: the ABI lets a callee ignore what it
-// is given.
+// None uses its arguments, so none is declared with them: the ABI lets a callee ignore its
+// arguments.
 #define REFUSED_FUNCTIONS(X)                                                                       \
     X(cuMemcpyPeer)                                                                                \
     X(cuMemcpyPeerAsync)                                                                           \

@@ -166,7 +166,7 @@ static CUresult mem_op_check(const CUstreamBatchMemOpParams *p)
     default:
         return CUDA_ERROR_INVALID_VALUE;
     }
-    // Wait and write keep their address in the same place.
+    // Waits and writes have their address in the same field.
     if (p->waitValue.address % size)
         return CUDA_ERROR_INVALID_VALUE;
     return memory_is_mapped(p->waitValue.address, size) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
@@ -217,7 +217,7 @@ CUresult cuStreamBatchMemOp_v2(CUstream stream, unsigned int count,
     return mem_ops_submit(stream, params, count, flags);
 }
 
-// A write and a wait have the same fields, and a value of 32 bits is the low half of one of 64.
+// A write and a wait have the same fields, and a 32-bit value is the lower half of a 64-bit one.
 static CUresult mem_op_submit(CUstream stream, CUstreamBatchMemOpType operation,
                               CUdeviceptr address, uint64_t value, unsigned int flags)
 {
@@ -357,7 +357,7 @@ CUresult cuStreamWaitEvent(CUstream handle, CUevent event, unsigned int flags)
         result = stream_find(handle, &stream);
     if (result)
         return result;
-    // The other flag only means something while a stream is captured.
+    // The other flag only matters while a stream is captured.
     return flags > CU_EVENT_WAIT_EXTERNAL ? CUDA_ERROR_INVALID_VALUE
                                           : event_wait_stream(event, stream);
 }

@@ -1,5 +1,5 @@
-// Which contexts there are, and the calling thread's stack of them. State under `lock`, except that
-// the stack is each thread's own.
+// The list of contexts, and the calling thread's stack of contexts. The list is guarded by `lock`;
+// each thread has its own stack.
 #include "softcuda/context/context.h"
 
 #include <pthread.h>
@@ -7,7 +7,7 @@
 enum { STACK_DEPTH = 64 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static CUcontext contexts; // every one ever made
+static CUcontext contexts; // all contexts ever made
 
 static _Thread_local CUcontext stack[STACK_DEPTH];
 static _Thread_local uint32_t stack_count;
@@ -35,7 +35,7 @@ CUresult context_check(CUcontext context)
     const struct CUctx_st *known;
     bool alive = false;
 
-    // The handle is compared before it is looked at: it may be anything.
+    // The handle is compared before it is dereferenced, since it may be invalid.
     context_lock();
     for (known = contexts; known && known != context; known = known->next)
         ;

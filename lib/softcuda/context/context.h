@@ -2,9 +2,9 @@
 // contexts of their own. The root of a green context is the primary one, and every other context is
 // its own root.
 //
-// Owns the list of contexts, each thread's stack of them, their limits and the driver's own device
-// memory (region.c). Opening and closing a context is lifecycle's. Any thread runs it; each field
-// says which lock guards it.
+// Owns the list of contexts, each thread's stack of contexts, their limits and the driver's own
+// device memory (region.c). `lifecycle` opens and closes contexts. Any thread may call this; each
+// field says which lock guards it.
 //
 // May include: interp, memory, device.
 #ifndef GS_SOFTCUDA_CONTEXT_CONTEXT_H
@@ -18,7 +18,7 @@
 #include "softcuda/device/device.h"
 #include "softcuda/interp/exec.h"
 
-// The first word of everything that a handle points to, so that a wrong handle is a status and not
+// The first word of everything to which a handle points, so that a wrong handle is an error and not
 // a crash.
 enum handle_magic {
     MAGIC_DEAD = 0,
@@ -39,9 +39,9 @@ struct heap;
 
 struct CUctx_st {
     uint32_t magic;
-    CUcontext
-        root; // the context whose memory, modules and errors count: itself but for a green one
-    CUgreenCtx green; // NULL but for a green context
+    CUcontext root;   // the context whose memory, modules and errors count: the primary one for a
+                      // green context, otherwise itself
+    CUgreenCtx green; // NULL unless it is a green context
     struct sm_set sms;
     uint32_t sm_count;
     uint32_t flags;
@@ -58,16 +58,16 @@ struct CUctx_st {
     struct exec_device exec;
     CUmodule modules;
     struct CUctx_st
-        *next; // all contexts ever made: none is freed, so that a stale handle is recognised
+        *next; // all contexts ever made: none is freed, so that a stale handle is detected
 
     // Both are under the scheduling lock.
     CUstream legacy, per_thread;
-    uint64_t blocking_ops; // incomplete operations in streams that the default stream waits for
+    uint64_t blocking_ops; // incomplete operations in streams for which the default stream waits
 };
 
 // The calling thread's context. CUDA_ERROR_NOT_INITIALIZED, _INVALID_CONTEXT, or its sticky error.
 CUresult context_current(CUcontext *context);
-// Does the same without the sticky error, for the calls that destroy and free.
+// As above, without the sticky error, for calls that destroy and free.
 CUresult context_current_any(CUcontext *context);
 // Whether it is a live context. CUDA_ERROR_INVALID_CONTEXT or _CONTEXT_IS_DESTROYED.
 CUresult context_check(CUcontext context);
@@ -75,20 +75,19 @@ CUresult context_check(CUcontext context);
 CUresult context_set(CUcontext context); // NULL: none
 CUresult context_push(CUcontext context);
 CUresult context_pop(CUcontext *context);
-// Takes CONTEXT off the calling thread's stack where it is the current one.
+// Removes CONTEXT from the calling thread's stack if it is the current one.
 void context_remove(CUcontext context);
-// Makes a context known, for good: context_check finds it from now on.
+// Adds a context to the list, permanently: context_check finds it from now on.
 void context_add(CUcontext context);
 
 CUresult context_set_limit(CUcontext root, CUlimit limit, uint64_t value);
 CUresult context_get_limit(CUcontext root, CUlimit limit, uint64_t *value);
 
-// Is called before a launch: makes the region and the heap, once. *STACK becomes
-// CU_LIMIT_STACK_SIZE.
+// Called before a launch: makes the region and the heap, once. *STACK becomes CU_LIMIT_STACK_SIZE.
 CUresult context_prepare(CUcontext root, uint32_t *stack);
 // Device memory for the grid barrier of the cooperative grid that is resident in place SLOT.
 uint64_t context_workspace(CUcontext root, uint32_t slot);
-// Gives the region and the heap back; nothing of the context runs any more.
+// Frees the region and the heap; nothing of the context runs any more.
 void context_region_free(CUcontext root);
 
 void context_lock(void);

@@ -1,5 +1,5 @@
-// Limits of a context, and the device memory that the driver takes for itself: workspaces of
-// cooperative grids, then the heap behind malloc in kernels. State under the lock of context.c.
+// Limits of a context, and the driver's own device memory: workspaces of cooperative grids, then
+// the heap behind malloc in kernels. Guarded by the lock of context.c.
 #include <stdlib.h>
 #include <sys/mman.h>
 
@@ -8,8 +8,8 @@
 #include "softcuda/memory/memory.h"
 
 enum {
-    STACK_MOST = 511 << 10, // as an H200 has it
-    WORKSPACE_BYTES = 256,  // of one cooperative grid
+    STACK_MOST = 511 << 10, // the limit of an H200
+    WORKSPACE_BYTES = 256,  // for one cooperative grid
     WORKSPACES_BYTES = WORKSPACE_BYTES * DEVICE_MAX_GRIDS,
 };
 
@@ -21,7 +21,7 @@ CUresult context_set_limit(CUcontext root, CUlimit limit, uint64_t value)
         return CUDA_ERROR_UNSUPPORTED_LIMIT;
     context_lock();
     if (limit == CU_LIMIT_MALLOC_HEAP_SIZE && (root->region || value > (uint64_t)1 << 34))
-        result = CUDA_ERROR_INVALID_VALUE; // fixed once a kernel has run
+        result = CUDA_ERROR_INVALID_VALUE; // cannot change once a kernel has run
     else if (limit == CU_LIMIT_STACK_SIZE && value > STACK_MOST)
         result = CUDA_ERROR_INVALID_VALUE;
     else
@@ -40,7 +40,7 @@ CUresult context_get_limit(CUcontext root, CUlimit limit, uint64_t *value)
     return CUDA_SUCCESS;
 }
 
-// The region is the driver's own memory, not the application's, so no quota is charged.
+// The region is the driver's own memory, not the application's, so it is not charged to the quota.
 static CUresult region_make(CUcontext root)
 {
     uint64_t heap_bytes = root->limits[CU_LIMIT_MALLOC_HEAP_SIZE];

@@ -16,17 +16,17 @@
 
 enum {
     TURN_BUDGET = 2048,   // warp instructions: 20 to 40 us of arithmetic
-    POLL_MIN_NS = 50000,  // between two looks at words that streams wait for, at first,
-    POLL_MAX_NS = 500000, // and when they have not changed for long
+    POLL_MIN_NS = 50000,  // interval at which words for which streams wait are checked, at first,
+    POLL_MAX_NS = 500000, // and when they have not changed for a long time
     PAUSE_NS = 20000,     // when all tasks only wait for time to pass
 };
 
-// Both are under the scheduling lock.
+// Both are guarded by the scheduling lock.
 static uint64_t poll_ns = POLL_MIN_NS, poll_seen;
 static bool started, callbacks_started;
 
-// How long to sleep before the words that streams wait for are looked at again; 0: there are none,
-// or another thread looks at them. The pause doubles while nothing changes.
+// How long to sleep before checking the words for which streams wait; 0: there are none, or another
+// thread checks them. The interval doubles while nothing changes.
 static uint64_t poll_plan(void)
 {
     uint64_t changed, plan;
@@ -41,7 +41,7 @@ static uint64_t poll_plan(void)
     return plan;
 }
 
-// Is called with the lock and without a task. WORKED: this thread had a task just now; more may
+// Called with the lock held and without a task. WORKED: this thread had a task just now; more may
 // follow.
 static void engine_idle(bool worked)
 {
@@ -105,7 +105,7 @@ static void *callback_thread(void *argument)
     return NULL;
 }
 
-// Signals are the application's: no thread of the engine takes one.
+// Signals belong to the application: the engine's threads block all of them.
 static int thread_start(void *(*run)(void *), void *argument)
 {
     sigset_t all, before;
@@ -127,7 +127,7 @@ CUresult engine_init(void)
     return order_init() ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
 }
 
-// The device works with fewer threads than asked for, but not with none.
+// The device works with fewer threads than requested, but not without any.
 CUresult engine_start(void)
 {
     uint32_t running = 0;

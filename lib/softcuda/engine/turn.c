@@ -1,6 +1,6 @@
 // A turn: one resident block runs for a number of warp instructions, or a copy moves a few
 // megabytes, without the lock. Then the task goes to the end of the queue, so that no kernel,
-// however long, keeps another from advancing. A turn's outcome, a fault included, is settled here
+// however long, keeps another from advancing. A turn's result, including a fault, is handled here,
 // too.
 #include "softcuda/engine/turn.h"
 
@@ -13,7 +13,7 @@
 #include "softcuda/sched/sched.h"
 #include "softcuda/stream/order.h"
 
-// Warp instructions of a turn on an application's thread, which has its own work to return to.
+// Warp instructions in a turn on an application's thread, which has its own work to do.
 enum { HAND_BUDGET = 256 };
 
 static CUresult fault_result(enum exec_fault_kind kind)
@@ -29,14 +29,15 @@ static CUresult fault_result(enum exec_fault_kind kind)
         [EXEC_FAULT_ASSERT] = CUDA_ERROR_ASSERT,
         [EXEC_FAULT_STACK] = CUDA_ERROR_HARDWARE_STACK_ERROR,
         [EXEC_FAULT_DEADLOCK] = CUDA_ERROR_LAUNCH_TIMEOUT,
-        // not CUDA_ERROR_OUT_OF_MEMORY, after which a context goes on
+        // not CUDA_ERROR_OUT_OF_MEMORY, which does not end a context
         [EXEC_FAULT_NO_MEMORY] = CUDA_ERROR_LAUNCH_FAILED,
     };
 
     return kind < ARRAY_SIZE(results) ? results[kind] : CUDA_ERROR_UNKNOWN;
 }
 
-// Says on stderr what compute-sanitizer would say of a fault; CUDA itself only gives a number.
+// Writes to stderr what compute-sanitizer would report of a fault; CUDA itself only returns a
+// number.
 static void fault_print(const struct grid *g, const struct exec_fault *f)
 {
     static const char *const kinds[] = {
@@ -72,7 +73,8 @@ static enum exec_status block_turn(struct resident *r, struct mem_view *view,
     if (!r->block) {
         const int made = exec_block_new(&r->grid->exec, &r->block);
 
-        // The blocks of a cooperative grid wait for each other, so none of them waits for memory.
+        // The blocks of a cooperative grid wait for each other, so none of them may wait for
+        // memory.
         if (made == -EAGAIN && !r->grid->cooperative)
             return EXEC_WAITING;
         if (made) {
@@ -97,13 +99,13 @@ static bool grid_timed_out(const struct grid *g)
     return limit && clock_ns() - g->started_ns > limit;
 }
 
-// Settles what became of the block. Is called with the lock, after the turn.
+// Handles the result of the block's turn. Called with the lock held.
 static void block_settle(struct resident *r, enum exec_status status,
                          const struct exec_fault *fault)
 {
     struct grid *g = r->grid;
 
-    // The turn of the block that was counted last sees the whole count here.
+    // The turn of the block that is counted last sees the complete count here.
     if (!g->has_let_go &&
         atomic_load_explicit(&g->let_go, memory_order_relaxed) == g->total * g->cluster_size) {
         g->has_let_go = true;

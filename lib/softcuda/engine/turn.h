@@ -9,11 +9,12 @@
 #include "softcuda/memory/memory.h"
 #include "softcuda/sched/queue.h"
 
-// Runs one turn of TASK with BUDGET warp instructions at most. Called with the scheduling lock
-// held, which it gives up meanwhile. True: the task only waits for time to pass.
+// Runs one turn of TASK with at most BUDGET warp instructions. Called with the scheduling lock
+// held, which it releases meanwhile. True: the task only waits for time to pass.
 bool turn_run(struct task *task, struct view_slot *slot, uint64_t budget);
 
-// Runs one short turn of the next task on the calling thread, if there is one. Without the lock.
+// Runs one short turn of the next task, if there is one, on the calling thread. Called without the
+// lock.
 void engine_lend_hand(void);
 
 #endif

@@ -1,7 +1,7 @@
 // Threads of the application that wait for the device, or do its work meanwhile.
 //
-// A waiting thread spins for a while, takes a turn at the engine's work where there is some, and
-// then sleeps until an operation completes. No state of its own.
+// A waiting thread spins for a while, runs a turn of the engine's work if there is some, and then
+// sleeps until an operation completes. No state of its own.
 #include <stdatomic.h>
 
 #include "common/util.h"
@@ -71,7 +71,7 @@ CUresult engine_wait_stream(CUstream stream)
     return result;
 }
 
-// Waits for POSITION although the context may have failed: its streams drain then.
+// Waits for POSITION even if the context has failed: its streams drain then.
 static void stream_drain(CUstream stream, uint64_t position)
 {
     caller_sleep_begin();

@@ -1,6 +1,7 @@
-// Where a warp's access lands: the host address of each active lane, checked against the device's
+// The host addresses of a warp's access: of each active lane, checked against the device's
 // mappings, the block's shared memory, the threads' local memory or the kernel's parameters.
-// Included by every file that touches a guest's memory, once per instruction set of the host.
+// Included by every file that accesses a guest's memory, and so compiled once per instruction set
+// of the host.
 #ifndef GS_SOFTCUDA_INTERP_ADDRESS_H
 #define GS_SOFTCUDA_INTERP_ADDRESS_H
 
@@ -15,8 +16,8 @@ static inline bool block_has_ended(const struct exec_block *b)
     return i == b->nwarps;
 }
 
-// OFFSET in the window of shared memory, of the block or of another one of its cluster; 0 where
-// that one has ended, as on hardware.
+// The host address of OFFSET in the window of shared memory, of the block or of another block of
+// its cluster; 0 if that block has ended, as on hardware.
 static inline uint64_t shared_address(const struct exec_block *b, uint64_t offset, uint64_t bytes)
 {
     uint64_t block = offset >> CLUSTER_SHIFT;
@@ -33,8 +34,8 @@ static inline uint64_t shared_address(const struct exec_block *b, uint64_t offse
                : 0;
 }
 
-// Returns the host address of a generic address of one lane; 0 where BYTES bytes there may not be
-// accessed so.
+// Returns the host address of a generic address of one lane; 0 if BYTES bytes there may not be
+// accessed in this way.
 static inline uint64_t lane_generic(struct warp *w, unsigned lane, uint64_t address, uint64_t bytes,
                                     uint32_t access)
 {
@@ -56,7 +57,7 @@ static inline uint64_t lane_generic(struct warp *w, unsigned lane, uint64_t addr
     return mem_allows(w->view, address, bytes, access) ? address : 0;
 }
 
-// Takes the lanes one by one: for mixed spaces, and to find the lane that faulted.
+// Handles the lanes one by one: for mixed state spaces, and to find the lane that faulted.
 static int lanes_one_by_one(struct warp *w, const struct insn *in, uint32_t mask, uint64_t window,
                             uint32_t bytes, uint32_t access, uint64_t *at)
 {
@@ -101,8 +102,8 @@ static inline uint64_t space_window(uint8_t space)
     }
 }
 
-// Puts the host addresses of an access of BYTES (a power of two) into AT. Lanes outside MASK, which
-// is not 0, get the address of one inside it. STEP_NEXT, or a fault.
+// Stores the host addresses of an access of BYTES (a power of two) in AT. Lanes outside MASK, which
+// is not 0, get the address of a lane inside it. STEP_NEXT, or a fault.
 static inline int lanes_address(struct warp *w, const struct insn *in, uint32_t mask,
                                 uint32_t bytes, uint32_t access, uint64_t *at)
 {

@@ -1,13 +1,14 @@
-// Atomics: atom and red on global and shared memory, on the host's own atomics, because other
-// blocks run on other threads. Every operation is sequentially consistent, which is at least what
-// any order that PTX can name asks for.
+// Atomics: atom and red on global and shared memory, by the host's own atomics, because other
+// blocks run on other threads. Every operation is sequentially consistent, which is at least as
+// strong as any order in PTX.
 #include "softcuda/interp/address.h"
 
-// Sums in global memory flush subnormals of f32 and hand on a NaN of f64 as it is, the operand's
-// first; those in shared memory do neither: other units make them.
-#define GLOBAL_SUM 0x100u // with the operation
+// Flag for additions in global memory: they flush f32 subnormals, and return a NaN of f64
+// unchanged, the operand's first. Additions in shared memory do neither: other units of the
+// hardware make them.
+#define GLOBAL_SUM 0x100u // combined with the operation
 
-// Returns what an operation on integers of 16 to 64 bits makes of the old value.
+// Returns the result of an operation on integers of 16 to 64 bits.
 static uint64_t integer_result(uint32_t aop, enum ptx_type t, uint64_t old, uint64_t b, uint64_t c)
 {
     bool is_signed = ptx_type_is_signed(t), wide = ptx_type_bits(t) == 64;
@@ -111,7 +112,8 @@ void atom_reduce(void *at, uint32_t aop, enum ptx_type type, uint64_t value, boo
     }
 }
 
-// 16 bytes at once, which compilers do inline only with an option that the rest would inherit.
+// Swaps 16 bytes at once. Compilers only inline that with an option that would apply to the whole
+// file.
 static bool swap_b128(uint64_t *at, uint64_t old[2], const uint64_t new[2])
 {
     bool swapped;
@@ -131,7 +133,7 @@ static bool swap_b128(uint64_t *at, uint64_t old[2], const uint64_t new[2])
     return swapped;
 }
 
-// Does exch and cas; the upper half of a register of 128 bits lies behind the lower halves of all
+// Does exch and cas. The upper half of a 128-bit register is stored behind the lower halves of all
 // lanes.
 static int atomic_b128(struct warp *w, const struct insn *in, uint32_t mask, const uint64_t *at)
 {
@@ -154,7 +156,7 @@ static int atomic_b128(struct warp *w, const struct insn *in, uint32_t mask, con
     return STEP_NEXT;
 }
 
-// A generic address may name shared memory, of any block of the cluster, or global memory.
+// Whether a generic address is in shared memory, of any block of the cluster; if not, it is global.
 static bool is_in_shared(const struct warp *w, uint64_t host)
 {
     const struct exec_block *b = w->block;

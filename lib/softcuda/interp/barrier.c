@@ -1,6 +1,6 @@
 // Barriers of a block: bar and barrier, with and without thread counts, and their reductions. Lanes
-// are counted: a warp whose live lanes are all there counts as 32, as on the hardware, where a
-// barrier counts whole warps.
+// are counted. A warp whose live lanes have all arrived counts as 32, because the hardware's
+// barriers count whole warps.
 #include "softcuda/interp/path.h"
 
 static uint32_t warp_counts(const struct warp *w, uint32_t arrived)
@@ -101,7 +101,7 @@ int op_cluster_arrive(struct warp *w, const struct insn *in, uint32_t mask)
 
 int op_cluster_wait(struct warp *w, const struct insn *in, uint32_t mask)
 {
-    if (!(w->at_cluster & mask)) // all have arrived since
+    if (!(w->at_cluster & mask)) // all lanes have arrived already
         return STEP_NEXT;
     warp_block_path(w, in, PATH_CLUSTER);
     return STEP_SWITCH;
@@ -115,7 +115,7 @@ void block_recheck_barriers(struct exec_block *b)
             release(b, id);
 }
 
-// The lanes in MASK arrive. Faults where no hardware has such a barrier.
+// The lanes in MASK arrive. Faults if no hardware has such a barrier.
 static int arrive(struct warp *w, const struct insn *in, uint32_t mask, uint32_t *out)
 {
     struct exec_block *b = w->block;

@@ -1,16 +1,16 @@
-// What every file of the interpreter asks of the block that it runs: to note a fault, and to charge
-// host memory. Calls none of them.
+// Functions of a block that every file of the interpreter needs: to record a fault, and to charge
+// host memory. Depends on no other file here.
 #include <errno.h>
 
 #include "softcuda/interp/path.h"
 
-// Limits of the host memory for registers and local memory, of one block and of all together. They
-// bound what a kernel with tens of thousands of registers takes. Beyond BEGIN_MEMORY no block
-// begins, so that those that run can go on.
+// Limits of the host memory for registers and local memory: of one block, and of all together. They
+// bound kernels with tens of thousands of registers. Above BEGIN_MEMORY no block begins, so that
+// the running ones can finish.
 #define BLOCK_MEMORY ((uint64_t)1 << 30)
 #define ALL_MEMORY   ((uint64_t)4 << 30)
 #define BEGIN_MEMORY ((uint64_t)3 << 30)
-static _Atomic uint64_t all_memory; // a bound, so relaxed
+static _Atomic uint64_t all_memory; // only a bound, so relaxed
 
 int warp_fault(struct warp *w, const struct insn *in, uint32_t mask, enum exec_fault_kind kind,
                uint64_t address)

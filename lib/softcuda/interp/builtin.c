@@ -1,5 +1,6 @@
-// The functions that every CUDA device provides to kernels: vprintf, malloc, free, __assertfail.
-// Strings and argument lists are a guest's: read byte by byte, checked, bounded.
+// Functions that every CUDA device provides to kernels: vprintf, malloc, free, __assertfail.
+// Strings and argument lists come from a guest, so they are read byte by byte, checked, and
+// bounded.
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -11,7 +12,7 @@ enum {
     LONGEST_STRING = 4096,
     LONGEST_OUTPUT = 16384,
     WIDEST = 512,       // field width and precision
-    BYTES_PER_STEP = 8, // of text, for the price of an instruction
+    BYTES_PER_STEP = 8, // of text, counted as one instruction
 };
 
 // ---- Arguments: bytes in the caller's frame. aux: nrets, nargs, at and bytes of each
@@ -49,7 +50,7 @@ static void give(const struct warp *w, const struct insn *in, unsigned lane, con
         memcpy(lane_local(w, lane) + w->frame->local_base + aux[2], value, bytes);
 }
 
-// Reads a string of the guest, cut at SIZE - 1. Returns false where it cannot be read.
+// Reads a string of the guest, cut at SIZE - 1. Returns false if it cannot be read.
 static bool read_string(struct warp *w, unsigned lane, uint64_t address, char *out, size_t size)
 {
     for (size_t i = 0; i < size; i++) {
@@ -181,7 +182,7 @@ static bool print_conversion(struct printer *p, struct conversion *c)
     bool real = c->letter && strchr("eEfFgGaA", c->letter);
     bool pointer = c->letter == 'p' || c->letter == 's';
     if (!integer && !real && !pointer && c->letter != 'c') {
-        append(p, spec, strlen(spec)); // as it was written: the device does the same
+        append(p, spec, strlen(spec)); // unchanged, as the device does
         append(p, &c->letter, c->letter != 0);
         return true;
     }
@@ -224,7 +225,7 @@ static bool print_format(struct printer *p, const char *format)
     return true;
 }
 
-// Text takes its time: a turn that prints much has fewer instructions.
+// Charges the time for text: a turn that prints much runs fewer instructions.
 static void charge(struct warp *w, size_t bytes)
 {
     uint64_t steps = bytes / BYTES_PER_STEP;

@@ -1,13 +1,13 @@
 // cp.async.bulk and cp.reduce.async.bulk: copies of any multiple of 16 bytes between global and
-// shared memory, and atomic operations on each element there, done at once, lane by lane. An
-// mbarrier object that waits for the bytes has them with the copy.
+// shared memory, and atomic operations on each element there. They are done at once, lane by lane.
+// An mbarrier object that waits for the bytes gets them with the copy.
 #include "softcuda/interp/address.h"
 
-// A step is what an instruction of a warp takes: 32 lanes store 8 bytes each, or reduce an element.
+// A step is the work of one warp instruction: 32 lanes store 8 bytes each, or reduce an element.
 enum { BULK_GRAIN = 16, BYTES_PER_STEP = 256, ELEMENTS_PER_STEP = 32 };
 
-// Returns the address of a copy's side. One beyond the window of its space becomes the window's
-// end, where nothing lies.
+// Returns the address of one side of a copy. An address beyond the window of its space becomes the
+// window's end, where nothing is mapped.
 uint64_t bulk_address(const struct warp *w, const uint32_t *mem, unsigned lane)
 {
     uint8_t space = (uint8_t)mem[1];
@@ -37,7 +37,7 @@ static void *memory_at(struct warp *w, const struct insn *in, const uint32_t *me
     return bulk_memory(w, in, bulk_address(w, mem, lane), lane, align, bytes, access);
 }
 
-// Each element is reduced for itself: the whole is not atomic.
+// Each element is reduced separately: the whole is not atomic.
 static void reduce(const struct insn *in, unsigned char *to, const unsigned char *from,
                    uint32_t bytes)
 {
@@ -62,7 +62,7 @@ static int copy(struct warp *w, const struct insn *in, unsigned lane)
     const uint32_t *aux = w->frame->code->aux + in->aux;
     uint32_t bytes = SLOT(u32, w, in->b)[lane];
     u64 *object = NULL;
-    // Copies between shared memories need a launch with clusters, which may have one block each.
+    // Copies between shared memories need a launch with clusters, which may consist of one block.
     const bool within = space_window((uint8_t)aux[1]) == MEM_SHARED_WINDOW &&
                         space_window((uint8_t)aux[5]) == MEM_SHARED_WINDOW;
     if (bytes % BULK_GRAIN || (within && !w->block->grid->cluster_dim[0]))
@@ -73,7 +73,7 @@ static int copy(struct warp *w, const struct insn *in, unsigned lane)
         if (!object)
             return STEP_FAULT;
     }
-    if (bytes) { // a copy of no bytes names no place
+    if (bytes) { // a copy of no bytes has no address
         void *to = memory_at(w, in, aux, lane, BULK_GRAIN, bytes,
                              in->mode ? MEM_READ | MEM_WRITE : MEM_WRITE);
         const void *from = to ? memory_at(w, in, aux + 4, lane, BULK_GRAIN, bytes, MEM_READ) : NULL;

@@ -31,7 +31,7 @@ static int call(struct warp *w, const struct insn *in, const struct code *code)
 int op_call(struct warp *w, const struct insn *in, uint32_t mask)
 {
     const struct code *code = w->block->program->codes[in->target];
-    if (!code) // it could not be lowered: see shared_layout_spread
+    if (!code) // the function could not be lowered: see shared_layout_spread
         return warp_fault(w, in, mask, EXEC_FAULT_INVALID_PC, 0);
     return call(w, in, code);
 }
@@ -92,8 +92,8 @@ int op_stacksave(struct warp *w, const struct insn *in, uint32_t mask)
     return STEP_NEXT;
 }
 
-// The stack shrinks only where all lanes of the activation are in this path: another path may still
-// use what lies above.
+// The stack only shrinks if all lanes of the activation are in this path: another path may still
+// use the memory above.
 int op_stackrestore(struct warp *w, const struct insn *in, uint32_t mask)
 {
     const u64 *pa = SLOT(u64, w, in->a);

@@ -6,7 +6,7 @@
 void lanes_find(const struct group *g, struct lanes *v)
 {
     for (unsigned l = 0; l < LANES; l++) {
-        // Lanes that exited have no part: the first one stands for theirs.
+        // Lanes that exited have no part: they use the first one.
         const struct part *p = &g->part[0];
         for (uint32_t i = 0; i < g->n; i++)
             if (g->part[i].mask >> l & 1)

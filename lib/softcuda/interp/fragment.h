@@ -9,17 +9,17 @@
 struct fragment {
     enum ptx_type type;
     unsigned bits, rows, columns;
-    uint32_t at;   // in the aux words of each lane: count, then slots
-    uint32_t held; // by these lanes, each a like part of it
+    uint32_t at;   // index in each lane's aux words: count, then slots
+    uint32_t held; // the lanes that hold it, each an equal part
 };
 
-// Where each lane's registers and aux words are: lanes of one group may be in different frames.
+// The registers and aux words of each lane: lanes of one group may be in different frames.
 struct lanes {
     const struct part *of[LANES];
     const uint32_t *aux[LANES];
 };
 
-// Which element of the matrix, row R and column C, is the I-th of a lane.
+// The position in the matrix, row R and column C, of a lane's element I.
 typedef void position_fn(const struct fragment *f, unsigned lane, unsigned i, unsigned *r,
                          unsigned *c);
 
@@ -28,13 +28,13 @@ struct fragment fragment_of(enum ptx_type t, unsigned rows, unsigned columns, ui
 uint64_t fragment_get(const struct lanes *v, const struct fragment *f, unsigned lane, unsigned i);
 void fragment_put(const struct lanes *v, const struct fragment *f, unsigned lane, unsigned i,
                   uint64_t value);
-// Reads all of the matrix, row by row.
+// Reads the whole matrix, row by row.
 void fragment_read(const struct lanes *v, const struct fragment *f, position_fn *position,
                    double *out);
-// Writes the elements of the lanes in G: rounded, or of whole numbers wrapped or clamped.
+// Writes the elements of the lanes in G: rounded or, for integers, wrapped or clamped.
 void fragment_write(const struct group *g, const struct lanes *v, const struct fragment *f,
                     position_fn *position, const double *from, bool satfinite);
-// Returns the number that an element's bits stand for.
+// Returns the number that an element's bits represent.
 double element_decode(enum ptx_type t, uint64_t bits);
 
 // Adds A * B to ACC; A is m x k, B k x n.

@@ -1,5 +1,5 @@
-// Frames: the activations of functions. A frame has a register window of its own; arguments and
-// results are bytes in the lanes' local memory, where callers and callees address them.
+// Frames: the activations of functions. Each frame has a register window of its own. Arguments and
+// results are bytes in the lanes' local memory, where both caller and callee address them.
 #include <stdlib.h>
 #include <string.h>
 
@@ -27,7 +27,7 @@ struct frame *frame_new(struct warp *w, const struct code *code)
         free(regs);
         return NULL;
     }
-    memset(regs, 0, bytes); // what was there may be another tenant's
+    memset(regs, 0, bytes); // the memory may contain another tenant's data
     *f = (struct frame){.code = code, .regs = regs, .bytes = bytes};
     return f;
 }

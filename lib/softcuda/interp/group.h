@@ -1,5 +1,5 @@
-// Instructions in which all lanes of a group take part: who they are, and how their operands are
-// read and written whichever path each is in.
+// Instructions in which all lanes of a group take part: which lanes these are, and access to their
+// operands, whatever path each lane is in.
 #ifndef GS_SOFTCUDA_INTERP_GROUP_H
 #define GS_SOFTCUDA_INTERP_GROUP_H
 
@@ -19,15 +19,15 @@ struct group {
     } part[LANES];
 };
 
-// Does the work for all lanes of G. STEP_NEXT or STEP_FAULT.
+// Does the work for all lanes of G. Returns STEP_NEXT or STEP_FAULT.
 typedef int group_fn(const struct group *g);
 
-// Runs in the handler of IN: does WORK at once where all members (the lanes named in slot in->imm)
-// are in the current path, else waits for them.
+// Called in the handler of IN. If all members (the lanes named in slot in->imm) are in the current
+// path, does the work at once; otherwise waits for them.
 int group_take_part(struct warp *w, const struct insn *in, uint32_t mask);
 
-// Each returns the function that does the work of a matrix instruction; NULL: the instruction is
-// none. matrix_function asks wgmma_function for wgmma's.
+// Each returns the function for a matrix instruction; NULL: it is none. matrix_function asks
+// wgmma_function for wgmma's.
 group_fn *matrix_function(const struct insn *in);
 group_fn *wgmma_function(const struct insn *in);
 

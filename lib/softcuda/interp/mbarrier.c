@@ -1,11 +1,10 @@
-// mbarrier: a guest's barrier object of 64 bits in shared memory. A phase ends when no arrival is
-// pending and all announced bytes have come; a turn runs one warp of a block at a time, so an
-// operation is whole. The bits belong to the guest, who may write anything there: every pattern is
-// some state.
+// mbarrier: a guest's barrier object, 64 bits in shared memory. A phase ends when no arrival is
+// pending and all announced bytes have arrived. A turn runs one warp of a block at a time, so an
+// operation is atomic. The guest may write anything to these bits: every pattern is a valid state.
 #include "softcuda/interp/address.h"
 
-// From the low end: arrivals that a phase expects, those still pending, bytes that are to come
-// (less than none where they came before they were announced), the phase.
+// From the low end: arrivals that a phase expects, pending arrivals, pending bytes (negative if
+// they arrived before they were announced), and the phase.
 enum { COUNT_BITS = 20, BYTES_BITS = 21, PENDING_AT = 20, BYTES_AT = 40, PHASE_AT = 61 };
 
 struct mbarrier {
@@ -85,7 +84,7 @@ void mbarrier_complete(u64 *object, uint32_t bytes)
     *object = pack(m);
 }
 
-// Whether the phase that STATE was taken in, or that PARITY names, is over.
+// Whether the phase in which STATE was taken, or which PARITY names, is over.
 static bool is_past(uint64_t object, const struct warp *w, const struct insn *in, unsigned lane)
 {
     uint64_t phase = object >> PHASE_AT;
@@ -104,7 +103,8 @@ static void change(struct warp *w, const struct insn *in, unsigned lane, u64 *ob
     case PTX_OP_MBARRIER_INVAL:
         *object = 0;
         break;
-    case PTX_OP_CP_ASYNC_MBARRIER: // the copies are done; without .noinc it was announced too
+    case PTX_OP_CP_ASYNC_MBARRIER: // the copies are done; without .noinc the arrival was announced,
+                                   // too
         if (in->flags & INSN_NOINC)
             *object = after_arrive(old, in, 1);
         break;
@@ -135,7 +135,7 @@ int op_mbarrier(struct warp *w, const struct insn *in, uint32_t mask)
     return STEP_NEXT;
 }
 
-// A wait with a time limit gives the other warps their turn once: any limit may be over by then.
+// A wait with a time limit yields to the other warps once: any limit may be over then.
 int op_mbarrier_wait(struct warp *w, const struct insn *in, uint32_t mask)
 {
     _Alignas(SLOT_ALIGN) uint64_t at[LANES];

@@ -1,7 +1,7 @@
-// Divergence. The lanes of a warp that execute together are a path; a branch on which they disagree
-// makes two, which meet again at a join. Paths of one warp take turns, so that lanes may wait for
-// one another (locks, warp barriers in different places): a loop gives way after some time, and
-// lanes that wait in a join go on without the others where those cannot come or spin.
+// Divergence. The lanes of a warp that execute together are a path. A branch on which they disagree
+// makes two paths, which reconverge at a join. Paths of one warp take turns, so that lanes can wait
+// for one another (locks, warp barriers in different places): a loop yields after some time, and
+// lanes that wait in a join continue without the others if those cannot arrive or are spinning.
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,8 +9,10 @@
 #include "softcuda/interp/path.h"
 
 enum {
-    SLICE = 512,           // instructions before a loop gives way to other paths
-    PATIENCE = 4 * 1048576 // before lanes in a join go on without a loop that waits for nobody
+    SLICE = 512, // instructions before a loop yields to other paths
+    PATIENCE =
+        4 *
+        1048576 // instructions before lanes in a join continue without a loop that waits for nobody
 };
 
 // ---- Choosing
@@ -101,7 +103,7 @@ static bool is_return(const struct join *j)
     return j == &j->frame->done;
 }
 
-// The lanes that arrived go on behind the join.
+// The lanes that arrived continue behind the join.
 static void join_open(struct warp *w, struct join *j)
 {
     struct path *p = &w->paths[w->npaths++];
@@ -118,7 +120,7 @@ static void join_open(struct warp *w, struct join *j)
         join_free(w, j);
 }
 
-// Lets the lanes go on that wait in the joins of all paths.
+// Lets the lanes that wait in the joins of all paths continue.
 static void joins_open(struct warp *w)
 {
     for (uint32_t i = 0, n = w->npaths; i < n; i++) {
@@ -136,9 +138,9 @@ static bool are_at_one_place(const struct path *a, const struct path *b)
            a->frame == b->frame && a->join == b->join;
 }
 
-// Makes one path of those at the same place. Lanes that were let out of a join one by one thus go
-// on together behind the next barrier, as on the hardware: programs count on it that a warp loads
-// before it stores there.
+// Merges paths that are at the same place. Lanes that left a join one by one thus continue together
+// behind the next barrier, as on the hardware: programs rely on a warp's loads before the barrier
+// coming before its stores.
 static void merge_paths(struct warp *w)
 {
     for (uint32_t i = 0; i + 1 < w->npaths; i++)
@@ -168,7 +170,7 @@ bool warp_choose(struct warp *w)
     return true;
 }
 
-// The lanes in MASK will never come to J and those around it, up to LAST.
+// Removes the lanes in MASK from J and the joins around it, up to LAST: they will never arrive.
 static void leave_joins(struct warp *w, struct join *j, const struct join *last, uint32_t mask)
 {
     while (j != last) {
@@ -201,7 +203,7 @@ int op_join(struct warp *w, const struct insn *in, uint32_t mask)
 
 // ---- Branches
 
-// A join that only this path can still reach joins nothing.
+// Removes joins that only this path can still reach.
 static void drop_lone_joins(struct warp *w, struct path *p)
 {
     while (!is_return(p->join) && p->join->want == w->mask) {
@@ -232,8 +234,9 @@ int warp_split(struct warp *w, const struct insn *in, uint32_t mask, uint32_t pc
     return STEP_NEXT;
 }
 
-// Loops used up a slice, and may wait for other lanes of the warp. First the paths that can run
-// have their turns; then, where the loops read memory as spinning ones do, lanes in joins go on.
+// Called when loops have used up a slice, and may be waiting for other lanes of the warp. First the
+// paths that can run get their turns; then, if the loops read memory as spinning ones do, lanes in
+// joins continue.
 static int give_way(struct warp *w)
 {
     uint32_t index, self = w->current;
@@ -254,7 +257,7 @@ static int went_back(struct warp *w)
 {
     if (w->npaths == 1 && !w->joined)
         return STEP_NEXT;
-    // each round of the loop counts for about as many instructions as it has
+    // each iteration of the loop counts about as many instructions as it has
     uint32_t from = w->back_left - w->left < SLICE ? (uint32_t)(w->back_left - w->left) : SLICE;
     w->back_left = w->left;
     w->slice += from ? from : 1;
@@ -266,7 +269,7 @@ int op_bra(struct warp *w, const struct insn *in, uint32_t mask)
     bool back = in->target < w->pc;
     if (mask != w->mask) {
         uint32_t stay = w->mask & ~mask;
-        // the lanes that jump stay the current path, the others wait their turn
+        // the lanes that jump stay the current path; the others wait for their turn
         int step = warp_split(w, in, stay, w->pc, in->d);
         if (step)
             return step;
@@ -352,7 +355,7 @@ int op_trap(struct warp *w, const struct insn *in, uint32_t mask)
 
 int op_nanosleep(struct warp *w, const struct insn *in, uint32_t mask)
 {
-    enum { LONGEST = 1000000 }; // as the hardware's
+    enum { LONGEST = 1000000 }; // the hardware's limit
     const u32 *pa = SLOT(u32, w, in->a);
     uint32_t longest = 0;
     for (unsigned l = 0; l < LANES; l++)
@@ -380,7 +383,7 @@ int op_launch_dependents(struct warp *w, const struct insn *in, uint32_t mask)
     return STEP_NEXT;
 }
 
-// Looks again after a while, from the same instruction.
+// Tries again after a while, from the same instruction.
 int op_await_grids(struct warp *w, const struct insn *in, uint32_t mask)
 {
     enum { PAUSE_NS = 20000 };
@@ -409,7 +412,7 @@ int warp_start(struct warp *w)
     return 0;
 }
 
-// Frames and joins of paths that did not come to their end.
+// Frees frames and joins of paths that did not end.
 void warp_paths_free(struct warp *w)
 {
     for (uint32_t i = 0; i < w->npaths; i++) {

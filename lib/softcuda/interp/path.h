@@ -5,17 +5,17 @@
 #include "softcuda/device/num.h"
 #include "softcuda/interp/interp.h"
 
-// Makes the current path the one at INDEX; saves the current one's place.
+// Makes the path at INDEX the current one; saves the state of the former one.
 void warp_load_path(struct warp *w, uint32_t index);
 void warp_save_path(struct warp *w);
-// Chooses a path that can run. False: none can, they all wait or are gone.
+// Chooses a path that can run. False: none can; all wait or have ended.
 bool warp_choose(struct warp *w);
-// The current path waits from now on, in STATE, at IN.
+// Blocks the current path in STATE, at IN.
 void warp_block_path(struct warp *w, const struct insn *in, enum path_state state);
-// Splits off the lanes in MASK, not all of the current path, which go on at PC; both parts meet
-// again at JOIN_PC unless that is NO_TARGET.
+// Splits off the lanes in MASK, a part of the current path, which continue at PC. Both parts
+// reconverge at JOIN_PC unless that is NO_TARGET.
 int warp_split(struct warp *w, const struct insn *in, uint32_t mask, uint32_t pc, uint32_t join_pc);
-// As far as this block is concerned, grids that depend on its grid may begin.
+// The block allows grids that depend on its grid to begin.
 void block_let_go(struct exec_block *b);
 int warp_start(struct warp *w);
 // Frees the frames and joins of unfinished paths.
@@ -25,8 +25,8 @@ void warp_deinit(struct warp *w);
 // Charges BYTES of host memory for the state of B. False: B, or all blocks together, would exceed
 // the limit.
 bool block_charge(struct exec_block *b, size_t bytes);
-// Does the same for what a block needs before it can begin. -EAGAIN: other blocks have it now.
-// -ENOMEM.
+// As block_charge, for memory that a block needs before it can begin. -EAGAIN: other blocks have it
+// now. -ENOMEM.
 int block_admit(struct exec_block *b, size_t bytes);
 void block_discharge(struct exec_block *b); // gives all of it back
 

@@ -1,5 +1,5 @@
-// A block from start to end: its state, its warps in turns, its faults. The engine thread that
-// holds the block is the only one to touch it.
+// A block from start to end: its state, its warps in turns, its faults. Only the engine thread that
+// holds the block accesses it.
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,9 +7,9 @@
 #include "softcuda/interp/path.h"
 
 enum {
-    QUANTUM = 4096,        // instructions before the next warp has its turn
-    LOCAL_LIMIT = 1 << 20, // all blocks share what block_charge gives out
-    STACK_SCALE = 4,       // parameters lie in memory here that the hardware keeps in registers
+    QUANTUM = 4096,        // instructions before the next warp's turn
+    LOCAL_LIMIT = 1 << 20, // all blocks share the memory that block_charge hands out
+    STACK_SCALE = 4,       // parameters are in memory here, in registers on the hardware
 };
 
 // ---- The holder
@@ -19,7 +19,7 @@ static uint32_t product(const uint32_t d[3])
     return d[0] * d[1] * d[2];
 }
 
-// Bytes of local memory that one thread needs at most.
+// The most bytes of local memory that one thread needs.
 static uint64_t thread_local_bytes(const struct exec_grid *grid, const struct code *code,
                                    const struct kernel_layout *layout)
 {
@@ -93,7 +93,7 @@ static int block_new(const struct exec_grid *grid, struct exec_block **out)
         block_free(b);
         return status;
     }
-    // it is cleared, since what was there may be another tenant's
+    // cleared, since it may contain another tenant's data
     b->shared = aligned_alloc(1024, (b->shared_bytes + 1024) / 1024 * 1024);
     b->local = calloc((size_t)b->nwarps * LANES + 1, b->local_bytes + 1u);
     b->warps = calloc(b->nwarps, sizeof *b->warps);
@@ -213,7 +213,7 @@ static int warp_steps_counted(struct warp *w)
 
 enum turn { TURN_OVER, TURN_IDLE, TURN_FAULT };
 
-// Runs up to *LEFT instructions of one warp, and MOST of them. TURN_IDLE: no path of it could run.
+// Runs up to *LEFT instructions of one warp, at most MOST. TURN_IDLE: no path of it could run.
 static enum turn warp_turn(struct warp *w, struct mem_view *view, uint64_t most, uint64_t *left)
 {
     uint64_t granted = *left < most ? *left : most;
@@ -264,9 +264,9 @@ static enum exec_status stuck(struct exec_block *b, struct exec_fault *fault)
     return EXEC_DONE;
 }
 
-// A warp whose turn the budget cuts short goes on with the next budget. Otherwise the others would
-// get far ahead of it, as they never do on hardware, and programs that lack a barrier (between two
-// uses of a buffer, say) would compute something else.
+// A warp whose turn the budget cuts short continues with the next budget. Otherwise other warps
+// would get far ahead of it, which never happens on hardware, and programs that lack a barrier
+// (between two uses of a buffer, say) would compute something else.
 enum exec_status exec_block_run(struct exec_block *b, struct mem_view *view, uint64_t budget,
                                 struct exec_fault *fault)
 {

@@ -1,11 +1,11 @@
-// Tensor copies (cp.async.bulk.tensor and its kin): a box of a tensor, that a map describes, into
-// shared memory, also of several blocks of a cluster, or from there, done at once, lane by lane.
-// The map is 128 bytes of the program's, which are copied before they are checked. A box lies in
-// shared memory row by row, a row being what it has of dimension 0, in chunks of 16 bytes that the
-// map may swizzle.
+// Tensor copies (cp.async.bulk.tensor and related instructions): copy a box of a tensor, which a
+// map describes, to shared memory, also of several blocks of a cluster, or from there. They are
+// done at once, lane by lane. The map is 128 bytes of the program's memory, copied before they are
+// checked. A box is stored in shared memory row by row (a row is its extent in dimension 0), in
+// chunks of 16 bytes that the map may swizzle.
 //
 // A box may have more rows than there is memory. Each of its chunks is looked up in shared memory,
-// also where the tensor has no element for it, so that such a copy ends with a fault early.
+// even if the tensor has no element for it, so that such a copy faults early.
 #include "softcuda/interp/address.h"
 #include "softcuda/tensor/tensor_map.h"
 
@@ -73,9 +73,8 @@ static bool can_reduce(uint32_t aop, enum ptx_type t)
     }
 }
 
-// Interleaved layouts are left out, and what no document tells: which numbers lose their
-// subnormals, what becomes of TFLOAT32 on its way to a tensor, and the NaNs of 32 and 64 bits that
-// are filled in.
+// Refuses interleaved layouts and whatever is undocumented: which numbers are flushed, how TFLOAT32
+// is stored to a tensor, and the 32-bit and 64-bit NaNs for elements out of bounds.
 static bool is_known(const struct tensor_map *map, bool load)
 {
     return map->interleave == CU_TENSOR_MAP_INTERLEAVE_NONE &&
@@ -100,7 +99,7 @@ static bool read_map(struct warp *w, const struct insn *in, unsigned lane, struc
 }
 
 // A box begins at a multiple of 16 bytes of its rows, and only a load may begin before the tensor.
-// No document tells that; on an H200 anything else is an illegal instruction (driver fact 46).
+// This is undocumented; on an H200 anything else is an illegal instruction (driver fact 46).
 static bool starts_well(struct warp *w, const struct insn *in, unsigned lane,
                         const struct tensor_map *map)
 {
@@ -116,7 +115,8 @@ static bool starts_well(struct warp *w, const struct insn *in, unsigned lane,
     return false;
 }
 
-// Steps divide the box but in dimension 0, where the driver's documentation has them ignored.
+// Element strides divide the box, except in dimension 0, where the driver's documentation says that
+// they are ignored.
 static void measure(struct box *b, struct warp *w, const struct insn *in, unsigned lane)
 {
     const uint32_t *aux = w->frame->code->aux + in->aux;
@@ -157,7 +157,7 @@ static uint64_t inside(const struct box *b, uint64_t index, uint32_t *from, uint
     return address;
 }
 
-// The bits of an address that choose a chunk are changed by those that choose a line of 128 bytes.
+// Address bits that select a line of 128 bytes are combined with those that select a chunk.
 static uint64_t swizzled(const struct box *b, uint64_t address)
 {
     return address ^ (address >> 3 & ((1u << b->map.swizzle) - 1) << 4);
@@ -242,8 +242,8 @@ static bool copy_row(struct warp *w, const struct insn *in, unsigned lane, const
     return !load || move_row(w, in, lane, b, index, row);
 }
 
-// All rows between the tensor and a box in shared memory, of which an mbarrier object at OBJECT
-// gets the bytes if it is a load.
+// Copies all rows between the tensor and a box in shared memory. For a load, an mbarrier object at
+// OBJECT gets the bytes.
 static bool copy_box(struct warp *w, const struct insn *in, unsigned lane, const struct box *b,
                      uint64_t object_at)
 {
@@ -269,7 +269,7 @@ static bool copy_box(struct warp *w, const struct insn *in, unsigned lane, const
     return true;
 }
 
-// Returns the address at which the cluster's block RANK has what this block has at ADDRESS.
+// The address in the cluster's block RANK that corresponds to ADDRESS in this block.
 static uint64_t in_block(uint64_t address, uint32_t rank)
 {
     return MEM_SHARED_WINDOW | (uint64_t)(rank + 1) << CLUSTER_SHIFT |

@@ -1,6 +1,6 @@
-// Texture and surface instructions, lane by lane: each may name another object. A handle that names
-// none of this context's, and a texel whose memory is gone, are faults; an object's own geometry
-// always bounds what is accessed, not the geometry that the instruction names.
+// Texture and surface instructions, lane by lane, since each lane may use another object. A handle
+// that is none of this context's, and a texel whose memory is gone, are faults. Accesses are always
+// bounded by the object's own geometry, not the one that the instruction names.
 #include "softcuda/interp/texture.h"
 
 #include "softcuda/device/num.h"
@@ -22,7 +22,7 @@ static struct operands operands_of(const struct warp *w, const struct insn *in)
     return o;
 }
 
-// Whether memory is still mapped where the image says. Asked once per object and instruction.
+// Whether the image's memory is still mapped. Checked once per object and instruction.
 static bool image_is_there(struct warp *w, const struct image *m, uint32_t access)
 {
     return mem_allows(w->view, m->address, m->bytes, access);
@@ -200,8 +200,8 @@ static const struct image *surface_of(const struct warp *w, uint64_t handle)
     return device->surface ? device->surface(device->context, handle) : NULL;
 }
 
-// Bounds one coordinate of an extent of N, STEP of which are accessed; a clamped one is a multiple
-// of it. Returns false where it is outside and not to be clamped.
+// Bounds one coordinate to an extent of N, of which STEP are accessed; a clamped one is a multiple
+// of STEP. False: it is outside and not to be clamped.
 static bool bound(int32_t at, uint64_t n, uint32_t step, bool clamp, uint64_t *out)
 {
     if (at >= 0 && (uint64_t)at + step <= n) {
@@ -306,8 +306,8 @@ int op_sust(struct warp *w, const struct insn *in, uint32_t mask)
 
 // ---- Queries
 
-// Answers as an H200 does: what a texture or surface does not have is 0, but a line's texture has a
-// row. Layers count as depth.
+// Answers as an H200 does: a property that a texture or surface does not have is 0, except that a
+// 1D texture has one row. Layers count as depth.
 static uint32_t property(const struct image *m, uint32_t what, bool surface)
 {
     switch (what) {
@@ -322,7 +322,7 @@ static uint32_t property(const struct image *m, uint32_t what, bool surface)
     }
 }
 
-// Answers the same of one level; 0 of one that is not there.
+// As above, of one level; 0 if the level does not exist.
 static uint32_t level_property(const struct image *m, uint32_t what, uint32_t level)
 {
     struct image of_level;

@@ -1,7 +1,7 @@
 // Instructions in which the lanes of a warp exchange values: shfl, vote, match, redux, elect,
-// bar.warp.sync, movmatrix. Each names its members. Where all of them are in one path it runs at
-// once; else the path waits until the others have come to an instruction of the same kind with the
-// same members, at any place in the program, and then all of them take part.
+// bar.warp.sync, movmatrix. Each names its members. If all of them are in one path it runs at once;
+// otherwise the path waits until the others have reached an instruction of the same kind with the
+// same members, anywhere in the program, and then all take part.
 #include "softcuda/interp/group.h"
 
 static uint32_t operand(const struct part *p, size_t field)
@@ -62,7 +62,7 @@ static void write_pred(const struct group *g, size_t field, uint32_t bits)
 
 // ---- Who takes part
 
-// Leaves `part` uncleared: it is too large to clear for each exchange.
+// Does not clear `part`: it is too large to clear for each exchange.
 static void group_init(struct group *g, struct warp *w)
 {
     g->w = w;
@@ -90,9 +90,8 @@ static bool are_all(const struct warp *w, uint32_t members, uint32_t lanes)
     return !(members & ~w->dead & ~lanes);
 }
 
-// Whether two instructions differ in nothing but the slots that they name. A matrix instruction has
-// operands of many shapes, so it has to be the very same instruction, which .aligned demands
-// anyway.
+// Whether two instructions differ only in the slots that they name. Matrix instructions have
+// operands of many shapes, so both must be the same instruction, as .aligned requires anyway.
 static bool same_kind(const struct insn *a, const struct insn *b)
 {
     return a == b || (a->run == b->run && a->mode == b->mode && a->type == b->type &&
@@ -186,7 +185,8 @@ static int do_nothing(const struct group *g)
     return STEP_NEXT;
 }
 
-// Returns the operand in its slot, if one path has it all, else a copy of all paths' parts in OWN.
+// Returns the operand in its slot if one path has all lanes, else a copy of all paths' parts in
+// OWN.
 static const u32 *look32(const struct group *g, size_t field, uint32_t own[LANES])
 {
     if (g->n == 1)

@@ -1,12 +1,13 @@
-// wgmma: a warpgroup, four warps of which the first has a number that four divides, multiplies a
-// matrix of 64 rows by one of shared memory. Each warp computes its own 16 rows, all at once, when
-// it comes to the instruction: what the operands are is settled then, since a program may change
-// neither their memory nor the registers before wgmma.wait_group.
+// wgmma: a warpgroup (four warps, the first of which has a number divisible by four) multiplies a
+// matrix of 64 rows by one in shared memory. Each warp computes its own 16 rows completely when it
+// reaches the instruction. The operands are fixed then, since a program may change neither their
+// memory nor the registers before wgmma.wait_group.
 //
-// The warps meet twice, as no document says but CUTLASS needs it. In wgmma.fence, so that each
-// reads what the others wrote before it; its backward pass of attention has no other barrier there.
-// And in wgmma.wait_group, where a warp goes on once all four have committed the groups that it
-// waits for: one thread may give memory back for all, though another warp comes late to read it.
+// The warps synchronise in two places, which is undocumented, but CUTLASS needs it. In wgmma.fence,
+// so that each reads what the others wrote before; its backward pass of attention has no other
+// barrier there. And in wgmma.wait_group, where a warp continues once all four have committed the
+// groups for which it waits: one thread may free memory for all, though another warp has yet to
+// read it.
 #include "softcuda/interp/address.h"
 #include "softcuda/interp/fragment.h"
 #include "softcuda/interp/matrix.h"
@@ -174,7 +175,7 @@ int op_wgmma(struct warp *w, const struct insn *in, uint32_t mask)
 
 // ---- Meeting
 
-// Whether the other warps have come to all but the last LAGS places of which this one counts.
+// Whether the other warps have reached this warp's count, less LAGS.
 static bool others_came(const struct warp *w, enum wgmma_count count, uint64_t lags)
 {
     const uint32_t first = w->index / WARPGROUP * WARPGROUP;

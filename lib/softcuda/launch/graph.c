@@ -32,7 +32,7 @@ struct CUgraph_st {
 };
 
 struct exec_node {
-    CUgraphNode origin; // compared only: it may be gone
+    CUgraphNode origin; // only compared, since the node may be gone
     bool disabled;
     struct node_work work;
 };
@@ -40,9 +40,9 @@ struct exec_node {
 struct CUgraphExec_st {
     uint32_t magic;
     bool node_priorities;
-    uint32_t search_from; // where the next graph_exec_set is likely to look
+    uint32_t search_from; // where the next graph_exec_set starts to search
     struct topology *topology;
-    CUstream last_stream; // launches of one executable follow one another
+    CUstream last_stream; // launches of one executable graph run one after the other
     uint64_t last_position;
     struct exec_node nodes[];
 };
@@ -87,8 +87,8 @@ static CUresult node_work_copy(struct node_work *to, const struct node_work *fro
     return CUDA_SUCCESS;
 }
 
-// Makes the operation for WORK. Kernels get PRIORITY, the stream's, unless they have one of their
-// own and OWN_PRIORITY says that it counts.
+// Makes the operation for WORK. A kernel gets PRIORITY, the stream's, unless it has one of its own
+// and OWN_PRIORITY is set.
 static CUresult node_work_op(const struct node_work *work, int priority, bool own_priority,
                              struct op **out)
 {
@@ -255,8 +255,8 @@ CUresult graph_node_kernel(CUgraphNode node, struct launch **kernel)
 
 // ---- Executable graphs
 
-// How many executable graphs exist. They take device memory on a GPU; here GSHARE_SOFT_GRAPHS
-// stands for that.
+// The number of executable graphs. They take device memory on a GPU; here GSHARE_SOFT_GRAPHS limits
+// their number.
 static _Atomic uint32_t execs;
 
 static CUresult graph_topology(CUgraph graph, struct topology **out)
@@ -367,7 +367,7 @@ CUresult graph_exec_set(CUgraphExec exec, CUgraphNode node, const struct node_wo
         return CUDA_ERROR_INVALID_VALUE;
     new = *work;
     if (work->kind == OP_KERNEL) {
-        // The context, the launch attributes and the stack stay as they were.
+        // The context, the launch attributes and the stack stay unchanged.
         if (new.context != n->work.context)
             return CUDA_ERROR_INVALID_VALUE;
         new.kernel.cooperative = n->work.kernel.cooperative;
@@ -416,7 +416,7 @@ static CUresult run_new(CUgraphExec exec, int priority, struct graph_run **out)
         result = node_work_op(work, priority, exec->node_priorities, &op);
         if (result)
             break;
-        // The limit of the first launch stays the node's, as on an H200.
+        // The node keeps the limit of the first launch, as on an H200.
         if (work->kind == OP_KERNEL)
             work->kernel.stack = op->grid->exec.stack_bytes;
         graph_run_set(run, i, op);
@@ -428,7 +428,7 @@ static CUresult run_new(CUgraphExec exec, int priority, struct graph_run **out)
     return result;
 }
 
-// Puts a wait for this executable's last launch, if that went to another stream, into STREAM.
+// If the last launch of this executable graph went to another stream, makes STREAM wait for it.
 static CUresult launch_wait_for_last(CUgraphExec exec, CUstream stream)
 {
     struct op *op;

@@ -10,7 +10,7 @@
 #include "softcuda/launch/launch.h"
 #include "softcuda/stream/op.h"
 
-// What a node does. It owns the parameters.
+// The work of a node. It owns the parameters.
 struct node_work {
     enum op_kind kind; // OP_EMPTY, OP_KERNEL, OP_COPY, OP_FILL, OP_MEM
     CUcontext context;
@@ -24,7 +24,7 @@ struct node_work {
 
 CUresult graph_new(CUgraph *out);
 CUresult graph_free(CUgraph graph);
-// Takes over what WORK owns when it succeeds.
+// On success, takes ownership of what WORK owns.
 CUresult graph_add(CUgraph graph, const CUgraphNode *dependencies, size_t count,
                    const struct node_work *work, CUgraphNode *out);
 // Adds edges; without EDGES they are ordinary ones.
@@ -35,10 +35,10 @@ CUresult graph_node_kernel(CUgraphNode node, struct launch **kernel);
 CUresult graph_instantiate(CUgraph graph, bool node_priorities, CUgraphExec *out);
 CUresult graph_exec_check(CUgraphExec exec);
 CUresult graph_exec_free(CUgraphExec exec);
-// Replaces what NODE does in EXEC from the next launch on; the kind must stay. Takes over
-// what WORK owns when it succeeds.
+// Replaces the work of NODE in EXEC from the next launch on; the kind must not change. On success,
+// takes ownership of what WORK owns.
 CUresult graph_exec_set(CUgraphExec exec, CUgraphNode node, const struct node_work *work);
-// Whether NODE does its work in EXEC, or nothing, from the next launch on.
+// Whether NODE does its work in EXEC from the next launch on, or is skipped.
 CUresult graph_exec_enable(CUgraphExec exec, CUgraphNode node, bool enabled);
 CUresult graph_exec_launch(CUgraphExec exec, CUstream stream);
 

@@ -1,4 +1,4 @@
-// Launches of kernels: the checks that the driver makes, and the grid that a launch becomes.
+// Launches of kernels: the driver's checks, and the grid that a launch becomes.
 #include "softcuda/launch/launch.h"
 
 #include <stdlib.h>
@@ -11,8 +11,8 @@
 #include "softcuda/stream/stream.h"
 
 enum {
-    REGISTER_GRAIN = 256, // registers are given to warps in steps of 256
-    PORTABLE_CLUSTER = 8, // blocks that each device of clusters takes
+    REGISTER_GRAIN = 256, // warps get registers in units of 256
+    PORTABLE_CLUSTER = 8, // cluster size, in blocks, that each device with clusters supports
 };
 
 static _Atomic uint64_t grid_ids = 1;
@@ -50,7 +50,7 @@ static CUresult check_block_directives(const struct launch *l, uint64_t threads)
 {
     const uint32_t *required = l->function->kernel->func->reqntid;
 
-    // The kernel was not compiled for such a block; the driver answers the same.
+    // The kernel was not compiled for such a block; the driver returns the same error.
     if (threads > l->function->max_threads)
         return CUDA_ERROR_INVALID_VALUE;
     for (int i = 0; required[0] && i < 3; i++) {
@@ -60,7 +60,7 @@ static CUresult check_block_directives(const struct launch *l, uint64_t threads)
     return CUDA_SUCCESS;
 }
 
-// The clusters that the launch has: its own, or those of its kernel. Zeros where it has none.
+// The cluster size of the launch or, without one, of its kernel. Zeros: neither has one.
 static void launch_clusters(const struct launch *l, uint32_t cluster[3])
 {
     const struct ptx_func *f = l->function->kernel->func;
@@ -92,7 +92,7 @@ static CUresult check_clusters(CUcontext context, const struct launch *l, uint32
     return CUDA_SUCCESS;
 }
 
-// What an SM holds of the launch's blocks.
+// Checks whether an SM can hold a block of the launch.
 static CUresult check_blocks(CUcontext context, const struct launch *launch, uint32_t *fit)
 {
     struct block_cost cost;
@@ -115,7 +115,7 @@ static CUresult check_blocks(CUcontext context, const struct launch *launch, uin
     return *fit ? CUDA_SUCCESS : CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES;
 }
 
-// Here the blocks of a cluster may be on any SMs.
+// On this device, the blocks of a cluster may be on any SMs.
 CUresult launch_clusters_at_once(CUcontext context, const struct launch *launch, int *clusters)
 {
     uint32_t fit, size[3];
@@ -236,14 +236,14 @@ CUresult launch_op(CUcontext context, const struct launch *launch, int priority,
 
     if (result)
         return result;
-    if (launch->stack > stack) { // its local memory has been taken away
+    if (launch->stack > stack) { // the local memory for it is gone
         sched_lock();
         order_fail(context->root, CUDA_ERROR_LAUNCH_FAILED);
         sched_unlock();
         return CUDA_ERROR_LAUNCH_FAILED;
     }
     op = op_new(OP_KERNEL);
-    // aligned_alloc wants a multiple of the alignment.
+    // aligned_alloc requires a multiple of the alignment.
     g = op ? aligned_alloc(16, (sizeof(*g) + bytes + 15) & ~(size_t)15) : NULL;
     if (!g) {
         free(op);

@@ -1,4 +1,4 @@
-// What is launched: kernels, from what a caller passes to a grid, and graphs (graph.h).
+// Launches: kernels, from a caller's arguments to a grid, and graphs (graph.h).
 //
 // Owns graphs and executable graphs; a launch itself becomes an operation, which its stream owns.
 // Any thread runs it.
@@ -18,20 +18,20 @@ struct launch {
     CUfunction function;
     uint32_t grid[3], block[3];
     uint32_t dynamic_shared;
-    uint32_t cluster[3]; // zeros where neither the launch nor its kernel says so
+    uint32_t cluster[3]; // zeros if neither the launch nor its kernel has clusters
     bool cooperative;
     bool has_priority;
     int priority;
-    uint32_t stack;  // the limit of the stack that the launch was made for; 0: the context's now
+    uint32_t stack;  // the stack limit with which the launch was made; 0: the context's current one
     uint8_t *params; // packed; the launch's own copy
 };
 
-// Checks all but the parameters. CUDA_ERROR_INVALID_VALUE, _INVALID_HANDLE,
+// Checks everything except the parameters. CUDA_ERROR_INVALID_VALUE, _INVALID_HANDLE,
 // _LAUNCH_OUT_OF_RESOURCES, _COOPERATIVE_LAUNCH_TOO_LARGE.
 CUresult launch_check(CUcontext context, const struct launch *launch);
-// How many of the launch's clusters CONTEXT's SMs hold at once. Errors as launch_check.
+// The number of the launch's clusters that CONTEXT's SMs hold at once. Errors as for launch_check.
 CUresult launch_clusters_at_once(CUcontext context, const struct launch *launch, int *clusters);
-// Copies the parameters out of PARAMS or EXTRA into launch->params; the caller frees it.
+// Copies the parameters from PARAMS or EXTRA to launch->params; the caller frees it.
 CUresult launch_params(struct launch *launch, void **params, void **extra);
 // CUDA_ERROR_NOT_SUPPORTED for attributes that the device does not have, or does not know.
 CUresult launch_attribute(struct launch *launch, CUlaunchAttributeID id,

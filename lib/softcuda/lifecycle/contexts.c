@@ -1,4 +1,4 @@
-// Opens and closes contexts: roots, of which the primary one is kept for good, and green contexts,
+// Opens and closes contexts: roots, of which the primary one is never freed, and green contexts,
 // which share the primary one's memory, errors and modules. Any thread.
 #include <pthread.h>
 #include <stdio.h>
@@ -95,8 +95,8 @@ static CUresult root_open(CUcontext c, uint32_t flags)
     return result;
 }
 
-// Ends a root: its grids are stopped and everything that it owns is given back. The handle stays
-// recognisable.
+// Closes a root: stops its grids and frees everything that it owns. The handle can still be
+// recognised.
 static void root_close(CUcontext c)
 {
     __atomic_store_n(&c->magic, MAGIC_DEAD, __ATOMIC_RELEASE);

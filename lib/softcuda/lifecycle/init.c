@@ -8,7 +8,7 @@
 static CUresult init_result = CUDA_ERROR_NOT_INITIALIZED;
 static pthread_once_t init_once = PTHREAD_ONCE_INIT;
 
-// The engine's threads do not exist in a child: as with the real driver, it has no CUDA.
+// The engine's threads do not exist in a forked child, so it has no CUDA, as with the real driver.
 static void child_after_fork(void)
 {
     device_set_ready(false);

@@ -1,5 +1,5 @@
-// Binding: when the device has given the variables of a program their places, their addresses are
-// written into the constant pools, and those in constant memory are noted. Functions have addresses
+// Binding: when the device has assigned addresses to the variables of a program, they are written
+// into the constant pools, and the ranges of constant memory are recorded. Functions have addresses
 // before that.
 #include "softcuda/lower/lower.h"
 #include "softcuda/lower/program.h"

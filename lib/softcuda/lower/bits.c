@@ -1,4 +1,4 @@
-// Logic, shifts, and bits counted, moved and cut out.
+// Logic, shifts, and instructions that count, move or extract bits.
 #include <errno.h>
 
 #include "softcuda/lower/typed.h"
@@ -73,7 +73,7 @@ static void lower_shf(struct lower *L)
     lower_alu3(L, alu, lower_dst(L, op(L, 0), 32), a, b, lower_src(L, op(L, 3), 32));
 }
 
-// Lowers prmt: its modes become selectors, by the two low bits of c.
+// Lowers prmt: the modes are turned into selectors, by the two low bits of c.
 static void lower_prmt(struct lower *L)
 {
     static const uint16_t selectors[][4] = {

@@ -1,10 +1,10 @@
-// Where the lanes of a divergent branch meet again: at the branch's immediate postdominator in the
-// graph of basic blocks. Beyond bounds on the graph and on the work, branches have no meeting point
-// before the function's end, which is slower but right.
+// Finds where the lanes of a divergent branch reconverge: at the branch's immediate postdominator
+// in the graph of basic blocks. If the graph or the work exceeds a bound, branches reconverge only
+// at the function's end, which is slower but correct.
 #include <errno.h>
 #include <stdlib.h>
 
-#include "ptx/ir/ways.h"
+#include "ptx/ir/postdom.h"
 #include "softcuda/lower/lower.h"
 
 enum { MAX_EDGES = 1 << 24 };
@@ -12,16 +12,16 @@ enum { MAX_EDGES = 1 << 24 };
 struct graph {
     const struct ptx_func *f;
     uint32_t nblocks;   // the last one is the exit
-    uint32_t *block_of; // by instruction
-    uint32_t *first;    // instruction of each block
-    struct ways ways;
+    uint32_t *block_of; // for each instruction
+    uint32_t *first;    // the first instruction of each block
+    struct postdom postdom;
 };
 
 static void graph_deinit(struct graph *g)
 {
     free(g->block_of);
     free(g->first);
-    ways_deinit(&g->ways);
+    postdom_deinit(&g->postdom);
 }
 
 static bool ends_block(const struct ptx_inst *i)
@@ -74,32 +74,32 @@ static bool add_successors(struct graph *g, uint32_t block)
     bool ok = true, leaves = true;
 
     if (i->op == PTX_OP_BRA) {
-        ok = ways_add(&g->ways, block_at(g, i->ops[0].label));
+        ok = postdom_add(&g->postdom, block_at(g, i->ops[0].label));
     } else if (i->op == PTX_OP_BRX_IDX) {
         const struct ptx_table *t = &g->f->tables[i->ops[1].table];
         for (uint32_t k = 0; !t->calls && k < t->count && ok; k++)
-            ok = ways_add(&g->ways, block_at(g, t->labels[k]));
+            ok = postdom_add(&g->postdom, block_at(g, t->labels[k]));
     } else if (ptx_op_class((enum ptx_op)i->op) == PTX_CLASS_END) {
-        ok = ways_add(&g->ways, g->nblocks - 1);
+        ok = postdom_add(&g->postdom, g->nblocks - 1);
     } else {
         leaves = false;
     }
-    return ok && ((leaves && i->guard == PTX_NO_REG) || ways_add(&g->ways, block + 1));
+    return ok && ((leaves && i->guard == PTX_NO_REG) || postdom_add(&g->postdom, block + 1));
 }
 
 // Returns 0, -ENOMEM or -E2BIG.
 static int find_edges(struct graph *g)
 {
-    if (!ways_init(&g->ways, g->nblocks))
+    if (!postdom_init(&g->postdom, g->nblocks))
         return -ENOMEM;
     for (uint32_t b = 0; b < g->nblocks; b++) {
-        ways_from(&g->ways, b);
+        postdom_node(&g->postdom, b);
         if (b + 1 < g->nblocks && !add_successors(g, b))
             return -ENOMEM;
-        if (g->ways.edges > MAX_EDGES)
+        if (g->postdom.edges > MAX_EDGES)
             return -E2BIG;
     }
-    return ways_turn(&g->ways) ? 0 : -ENOMEM;
+    return postdom_reverse(&g->postdom) ? 0 : -ENOMEM;
 }
 
 int lower_find_joins(struct lower *L)
@@ -109,13 +109,13 @@ int lower_find_joins(struct lower *L)
     if (!error)
         error = find_edges(&g);
     if (!error)
-        error = ways_meet(&g.ways, 64ull * g.nblocks + 16ull * g.ways.edges + (1u << 22));
+        error = postdom_find(&g.postdom, 64ull * g.nblocks + 16ull * g.postdom.edges + (1u << 22));
     for (uint32_t b = 0; !error && b + 1 < g.nblocks; b++) {
-        uint32_t i = last_inst(&g, b), meet = g.ways.meet[b];
+        uint32_t i = last_inst(&g, b), meet = g.postdom.ipdom[b];
         bool branches =
             L->func->insts[i].op == PTX_OP_BRX_IDX ||
             (L->func->insts[i].op == PTX_OP_BRA && L->func->insts[i].guard != PTX_NO_REG);
-        if (!branches || meet == WAYS_NONE || meet == g.nblocks - 1)
+        if (!branches || meet == POSTDOM_NONE || meet == g.nblocks - 1)
             continue;
         L->join_of[i] = g.first[meet];
         L->is_join[g.first[meet]] = true;

@@ -3,7 +3,7 @@
 
 #include "softcuda/lower/typed.h"
 
-// Each comparison as one that has a handler: operands swapped, result complemented.
+// Expresses a comparison by one that has a handler: operands swapped, result complemented.
 struct compare {
     uint8_t row;
     bool swap, negate;
@@ -89,7 +89,7 @@ static enum alu compare_handler(struct lower *L, enum ptx_type t, enum ptx_cmp c
     return integer[kind][row];
 }
 
-// Emits p = a CMP b, for all lanes of the path, into a temporary or D.
+// Emits p = a CMP b, for all lanes of the path, to a temporary or to D.
 static void emit_compare(struct lower *L, uint32_t d, enum ptx_type t, uint32_t a, uint32_t b)
 {
     enum ptx_cmp cmp = (enum ptx_cmp)L->inst->cmp;
@@ -166,7 +166,7 @@ static void lower_setp(struct lower *L)
     L->guard = guard;
 }
 
-// Returns the result for true: all ones or 1.0, by type; for a pair, that of the lower half.
+// Returns the value for true: all ones or 1.0, by type; for a pair, that of the lower half.
 static uint32_t set_value(enum ptx_type t, bool halves)
 {
     switch (t) {

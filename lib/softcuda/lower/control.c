@@ -22,7 +22,7 @@ uint32_t lower_go_around(struct lower *L)
     uint32_t at = L->code->count;
     L->guard ^= 1;
     struct insn *in = lower_emit(L, op_bra);
-    in->mode = 1; // target and d are places of this code already
+    in->mode = 1; // target and d are already indices in this code
     L->guard = NO_GUARD;
     return at;
 }
@@ -68,7 +68,7 @@ static void lower_brx(struct lower *L)
 
 // ---- Calls
 
-// One argument or result: where it lies in the caller's frame and how long it is.
+// One argument or result: its offset in the caller's frame, and its size.
 struct passed {
     uint32_t at, bytes;
 };
@@ -118,7 +118,8 @@ static void fetch_result(struct lower *L, const struct ptx_operand *o, struct pa
     in->d = d;
 }
 
-// A register that is a parameter or result of this function, from or to its offset in the frame.
+// Moves a register that is a parameter or result of this function from or to its offset in the
+// frame.
 static void move_register(struct lower *L, const struct ptx_var *v, uint32_t at, bool take)
 {
     if (v->space != PTX_SPACE_REG || !strcmp(v->name, "_"))
@@ -159,7 +160,7 @@ static uint32_t list_count(const struct ptx_operand *o)
 struct actuals {
     uint32_t nrets, nargs;
     struct passed results[16];
-    uint32_t args[2 * 64]; // of each its offset and bytes
+    uint32_t args[2 * 64]; // offset and bytes of each
 };
 
 static bool actuals_take(struct lower *L, struct actuals *a)

@@ -34,8 +34,8 @@ static void lower_extend(struct lower *L, uint32_t d, uint32_t a, enum ptx_type 
     lower_alu1(L, is_signed ? ALU_ext_s32_b64 : ALU_ext_u32_b64, d, t32);
 }
 
-// Moves a result of an integer type, in 32 bits, into its register: registers of 16 bits hold zeros
-// above, wider ones the extended value.
+// Moves an integer result, in 32 bits, into its register: 16-bit registers have zeros above it,
+// wider ones the extended value.
 static void lower_store_int(struct lower *L, const struct cvt *c, uint32_t value)
 {
     const struct ptx_operand *d = op(L, 0);
@@ -282,7 +282,7 @@ static void cvt_packed(struct lower *L)
     modify(L, lower_alu2(L, alu, d, a, two ? lower_src(L, op(L, 2), 32) : a));
 }
 
-// Packs to 2 and 4 bits: values are clamped and cut, and c moves up by what both take.
+// Packs to 2 and 4 bits: values are clamped and truncated, and c is shifted up by the size of both.
 static void pack_narrow(struct lower *L, enum ptx_type to)
 {
     unsigned bits = ptx_type_bits(to);

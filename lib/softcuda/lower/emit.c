@@ -1,12 +1,12 @@
-// Emitting decoded instructions, and the pool of constants beside them: each value once, as a slot
-// that holds it for every lane, filled in with addresses when the device has given them.
+// Emits decoded instructions, and the pool of constants: each value once, in a slot that holds it
+// for every lane. Addresses are filled in when the device has assigned them.
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "softcuda/lower/lower.h"
 
-// These bound a whole program: a small text can ask for much.
+// Bounds for a whole program: a small text can expand a lot.
 enum { MAX_INSNS = 1 << 23, MAX_AUX = 1 << 24, MAX_POOL = 256 << 20 };
 
 // ---- Growing arrays
@@ -95,7 +95,7 @@ static uint32_t pool_hash(uint64_t value, unsigned bits)
     return (uint32_t)(h >> 32);
 }
 
-// A pool slot remembers its width in the index: slot | width class in the two low bits.
+// An index entry stores the slot and, in its two low bits, the width class.
 static bool pool_matches(const struct lower *L, uint32_t entry, uint64_t value, unsigned bits)
 {
     const uint8_t *at = L->code->pool + (entry & ~3u);
@@ -132,13 +132,13 @@ static bool pool_index_grow(struct lower *L)
     return true;
 }
 
-// Makes room for one slot in the pool; its alignment is the host's vectors'. Returns 0 after an
-// error.
+// Adds one slot to the pool, aligned for the host's vectors. Returns 0 after an error.
 static uint32_t pool_add(struct lower *L, uint64_t value, unsigned bits)
 {
     struct code *c = L->code;
     uint32_t bytes = bits == 64 ? LANES * 8 : bits == 32 ? LANES * 4 : SLOT_ALIGN;
-    uint32_t at = c->pool_bytes ? c->pool_bytes : SLOT_ALIGN; // 0 stays unused: it means none
+    uint32_t at =
+        c->pool_bytes ? c->pool_bytes : SLOT_ALIGN; // offset 0 stays unused: it means none
     if (L->program->pool_bytes + bytes > MAX_POOL) {
         lower_fail(L, -E2BIG, "too many constants");
         return 0;
@@ -201,8 +201,8 @@ uint32_t lower_const_pred(struct lower *L, bool value)
     return pool_const(L, value ? ALL_LANES : 0, 1);
 }
 
-// Returns the slot of the address of a .global or .const variable, which is known when the program
-// is bound.
+// Returns the slot with the address of a .global or .const variable, which is filled in when the
+// program is bound.
 uint32_t lower_const_address(struct lower *L, const struct ptx_var *v, int64_t addend)
 {
     struct exec_program *p = L->program;
@@ -218,7 +218,7 @@ uint32_t lower_const_address(struct lower *L, const struct ptx_var *v, int64_t a
         p->relocs = grown;
         p->relocs_room = room;
     }
-    // one slot for each use of the same place would be waste: the last few are looked at
+    // reuses a slot of the same address; only the last few are examined
     for (size_t i = p->nrelocs, n = 0; i-- > 0 && n < 32; n++) {
         const struct pool_reloc *r = &p->relocs[i];
         if (r->code == L->code && r->var == v->id && r->addend == addend)

@@ -1,5 +1,5 @@
-// The error of a lowering. The first one stays. Every other file of the lowering calls this one, so
-// it calls none of them.
+// The error of a lowering; only the first one is kept. Every other file of the lowering calls this
+// one, so it calls none of them.
 #include <stdarg.h>
 #include <stdio.h>
 

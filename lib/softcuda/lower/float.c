@@ -1,11 +1,11 @@
-// Floating-point arithmetic: from opcode, type, rounding and modifiers to a handler. To-nearest f32
-// and f64 have handlers of their own; every other combination goes to the general one, which looks
-// at insn.flags and insn.mode.
+// Floating-point arithmetic: selects a handler by opcode, type, rounding and modifiers. To-nearest
+// f32 and f64 have handlers of their own; every other combination uses the general one, which
+// checks insn.flags and insn.mode.
 #include <errno.h>
 
 #include "softcuda/lower/lower.h"
 
-// Handlers of one operation, by type. ALU_COUNT: there is none.
+// Handlers of one operation, by type. ALU_COUNT: not supported.
 struct float_row {
     enum alu f32, f32_ftz, f32_any, f64, f64_any, f16, bf16, f16_any, bf16_any, f16x2, bf16x2;
 };
@@ -174,7 +174,7 @@ static void lower_div(struct lower *L)
     binary(L, L->inst->flags & PTX_F_APPROX ? &approx : &row);
 }
 
-// Lowers the lesser or greater magnitude with the exclusive or of both signs; a NaN has no sign.
+// Lowers min or max by magnitude, with the exclusive or of both signs; a NaN has no sign.
 static void lower_xorsign(struct lower *L, enum alu alu, uint32_t d, uint32_t a, uint32_t b)
 {
     enum ptx_type t = type(L);
@@ -228,8 +228,8 @@ static void lower_minmax(struct lower *L)
     finish(L, lower_alu2(L, alu, d, a, b));
 }
 
-// Lowers sqrt, rcp and others, which have one handler for the plain case, one with .ftz, as fast
-// math writes it, one for the rest
+// Lowers sqrt, rcp and others. Each has a handler for the plain case, one with .ftz, which fast
+// math generates, and one for all other cases.
 static void unary(struct lower *L, const enum alu f32[3], enum alu f64)
 {
     unsigned flags = flags_of(L->inst);

@@ -1,5 +1,5 @@
-// Integer arithmetic: from opcode, type and mode to a handler. typed.h says what bits.c and
-// compare.c share of it.
+// Integer arithmetic: selects a handler by opcode, type and mode. typed.h has what bits.c and
+// compare.c share with it.
 #include <errno.h>
 
 #include "softcuda/lower/typed.h"
@@ -51,7 +51,7 @@ void lower_ternary32(struct lower *L, enum alu alu, uint64_t imm, uint16_t flags
     in->flags = flags;
 }
 
-// Signed 16-bit operands as 32-bit ones, for the operations that have no form of their own.
+// Extends signed 16-bit operands to 32 bits, for operations without a 16-bit handler.
 static uint32_t widen16(struct lower *L, uint32_t slot, bool is_signed)
 {
     uint32_t t = lower_temp(L, 32);
@@ -59,7 +59,7 @@ static uint32_t widen16(struct lower *L, uint32_t slot, bool is_signed)
     return t;
 }
 
-// Computes in 32 bits, then cuts back to 16.
+// Computes in 32 bits, then truncates to 16.
 static void by_widening(struct lower *L, enum alu alu, unsigned sources)
 {
     bool is_signed = ptx_type_is_signed(type(L, 0));
@@ -165,7 +165,7 @@ static void lower_mul24(struct lower *L)
 static void lower_dp4a(struct lower *L)
 {
     bool a = ptx_type_is_signed(type(L, 0)), b = ptx_type_is_signed(type(L, 1));
-    if (!a && b) { // the products commute: the unsigned operand goes second
+    if (!a && b) { // multiplication commutes: the unsigned operand becomes the second
         uint32_t s[3];
         for (unsigned i = 0; i < 3; i++)
             s[i] = lower_src(L, op(L, i + 1), 32);

@@ -1,11 +1,11 @@
 // The layout of shared memory. Variables that several functions may name (those of the module, and
-// those of non-entry functions) have one place for all kernels, behind what the hardware reserves
-// of each block. Two that no kernel reaches both may have the same place: what is linked of many
-// files has all their kernels' variables in the module. An entry's own follow behind the last
-// common one that it can reach, and unsized ones (dynamic shared memory) behind all. Works on the
-// PTX, before anything is lowered; follows direct calls, and takes an indirect one to reach every
-// function that is no entry.
-// The same walk finds how many bytes of variable arguments a function is given at most.
+// those of non-entry functions) have the same place for all kernels, behind the memory that the
+// hardware reserves in each block. Two variables that no kernel reaches both may share a place: a
+// module linked from many files has the variables of all their kernels. An entry's own variables
+// follow behind the last common one that it can reach, and unsized ones (dynamic shared memory)
+// behind all. This works on the PTX, before anything is lowered. It follows direct calls, and
+// assumes that an indirect call may reach every function that is no entry. The same walk finds the
+// most bytes of variable arguments that a function is given.
 #include "softcuda/lower/layout.h"
 
 #include <errno.h>
@@ -26,12 +26,12 @@ struct list {
     uint32_t *at, count, room;
 };
 
-// An object is what has one place in shared memory: a variable of the module, by its index, or the
-// variables of a non-entry function, by the function's index behind those.
+// An object has one place in shared memory. It is a variable of the module, numbered by its index,
+// or all variables of a non-entry function, numbered by the function's index behind those.
 struct reach {
-    struct list callees, objects; // that it calls and names
-    uint32_t stack;               // bytes that its calls take
-    bool unbounded;               // indirect calls, alloca
+    struct list callees, objects; // those that the function calls and names
+    uint32_t stack;               // stack bytes of its calls
+    bool unbounded;               // there are indirect calls or alloca
     bool indirect;                // it may call every function
 };
 
@@ -41,9 +41,9 @@ struct shared_layout {
     uint64_t *func_base;    // by function: where its own variables begin
     uint64_t *func_bytes;   // of them
     struct reach *reach;    // by function
-    uint64_t *end;          // by function: of the objects that a kernel can reach
-    uint32_t *variadic;     // by function: the most bytes for its parameter without a size
-    uint32_t variadic_any;  // the same, by calls that may be of any function
+    uint64_t *end;          // for each function: the end of the objects that the kernel can reach
+    uint32_t *variadic;     // for each function: the most bytes for its parameter without a size
+    uint32_t variadic_any;  // as above, by indirect calls, which may call any function
     uint32_t dynamic_align; // of the unsized variables
 };
 
@@ -57,7 +57,7 @@ static bool is_sized_shared(const struct ptx_var *v)
     return v->space == PTX_SPACE_SHARED && !v->unsized;
 }
 
-// The variables of F behind one another from START; AT may be NULL. Returns the end.
+// Places the variables of F one behind the other from START; AT may be NULL. Returns the end.
 static uint64_t place_own(const struct ptx_func *f, uint64_t start, uint64_t *at)
 {
     for (uint32_t i = 0; i < f->nvars; i++) {
@@ -146,7 +146,7 @@ static bool scan_func(struct shared_layout *s, const struct ptx_func *f, struct 
     return true;
 }
 
-// Has a function reach what its callees reach. Returns whether that is more than before.
+// Adds to a function's reach that of its callees. Returns whether it has grown.
 static bool extend_reach(const struct shared_layout *s, struct reach *r)
 {
     const bool unbounded = r->unbounded, indirect = r->indirect;
@@ -173,7 +173,7 @@ static void close_reach(struct shared_layout *s)
         s->reach[i].indirect = s->reach[i].unbounded = true;
 }
 
-// The walk finds which kernels reach which objects.
+// A walk that finds which kernels reach which objects.
 struct walk {
     uint32_t *met;       // by function, then by object: 1 + the kernel that has met it last
     uint32_t *newest;    // by object: 1 + its newest pair
@@ -231,7 +231,7 @@ static bool walk_kernel(const struct shared_layout *s, struct walk *w, uint32_t 
     return true;
 }
 
-// Places the object behind all that one of its kernels reaches as well. Returns its end.
+// Places the object behind all objects that some kernel reaches together with it. Returns its end.
 static uint64_t place_object(struct shared_layout *s, uint32_t object, uint64_t from)
 {
     const struct ptx_module *m = s->module;
@@ -252,7 +252,7 @@ static bool is_object(const struct ptx_module *m, uint32_t object)
                              : !m->funcs[object - m->nvars]->entry;
 }
 
-// Where kernels and calls are too many to be followed, each kernel may reach all objects.
+// If kernels and calls are too many to follow, assumes that each kernel reaches all objects.
 static bool place_objects(struct shared_layout *s, struct walk *w)
 {
     const struct ptx_module *m = s->module;
@@ -419,8 +419,9 @@ void shared_layout_spread(const struct shared_layout *s, uint32_t *whom)
     }
 }
 
-// A call takes the callee's local memory and what the callee's own calls take. True: some
-// function's stack grew. LAST: a stack that grows in this round grows without end, by recursion.
+// A call takes the callee's local memory and the stack of the callee's own calls. Returns whether
+// some function's stack has grown. LAST: a stack that grows in this round is unbounded, because of
+// recursion.
 static bool grow_stacks(struct shared_layout *s, const struct exec_program *p, bool last)
 {
     bool changed = false;

@@ -1,5 +1,5 @@
-// A module becomes a program: its functions are lowered, its shared memory is laid out, its kernels
-// are described. Owns struct exec_program until bind.c binds it; after that nothing changes it.
+// Turns a module into a program: lowers its functions, lays out its shared memory, and describes
+// its kernels. Owns struct exec_program until bind.c binds it; after that nothing changes it.
 #include "softcuda/lower/lower.h"
 
 #include <errno.h>
@@ -54,7 +54,7 @@ static uint64_t align_up(uint64_t x, uint64_t to)
     return (x + to - 1) / to * to;
 }
 
-// Takes an offset in the local bytes for one variable.
+// Reserves space for one variable in the local memory.
 static bool place_local(struct lower *L, const struct ptx_var *v, uint32_t *at)
 {
     uint64_t start = align_up(L->local_bytes, v->align ? v->align : 1);
@@ -83,8 +83,8 @@ static bool place_params(struct lower *L, struct ptx_var **vars, uint32_t count,
     return true;
 }
 
-// Places the variables of the body: .local and .param behind each other in the frame, .shared where
-// the layout of the module says.
+// Places the variables of the body: .local and .param one behind the other in the frame, .shared as
+// the module's layout says.
 static bool place_vars(struct lower *L, const struct shared_layout *shared)
 {
     const struct ptx_func *f = L->func;
@@ -113,7 +113,8 @@ static void lower_one(struct lower *L)
     lower_fail(L, -ENOTSUP, "not supported by this device");
 }
 
-// Joins are no instruction of PTX, and what comes before the last one only prepares it.
+// Marks the instruction that counts as the PTX instruction. Joins do not exist in PTX, and the
+// instructions before the last one only prepare it.
 static void mark_counted(struct lower *L, uint32_t first)
 {
     for (uint32_t i = L->code->count; i-- > first;)
@@ -152,7 +153,8 @@ static void lower_body(struct lower *L)
     lower_return(L);
 }
 
-// Branches were emitted with PTX instruction indices; now these have places.
+// Branches were emitted with PTX instruction indices as targets; translates these, which are known
+// now.
 static void resolve_targets(struct lower *L)
 {
     for (uint32_t i = 0; i < L->code->count; i++) {
@@ -229,7 +231,7 @@ static int describe_kernels(struct exec_program *p, const struct shared_layout *
     return 0;
 }
 
-// Fills in what is known of a kernel only when every function is lowered.
+// Fills in the parts of a kernel that are only known when every function is lowered.
 static void finish_kernels(struct exec_program *p, struct shared_layout *shared)
 {
     shared_layout_close_stacks(shared, p);
@@ -245,10 +247,10 @@ static void finish_kernels(struct exec_program *p, struct shared_layout *shared)
     }
 }
 
-// What cannot be lowered, by function.
+// Functions that could not be lowered.
 struct lacking {
-    char **why;     // NULL: its code is there, or nothing of it is its own fault
-    uint32_t *whom; // who lacks code that it calls, itself included; LACKS_NOTHING
+    char **why;     // NULL: the function was lowered, or is not itself the cause
+    uint32_t *whom; // the function whose code it lacks, possibly itself; LACKS_NOTHING
     int error;      // the first
 };
 
@@ -288,7 +290,7 @@ static int lower_all(struct exec_program *p, const struct shared_layout *shared,
         p->codes[i] = lower_func(p, f, shared, layout, why, sizeof why, &error);
         if (!error)
             continue;
-        p->nrelocs = relocs; // drops the relocations of code that is dropped
+        p->nrelocs = relocs; // drops the relocations of the code that is dropped
         l->why[i] = error == -ENOMEM ? NULL : strdup(why);
         if (!l->why[i])
             return -ENOMEM;
@@ -298,7 +300,7 @@ static int lower_all(struct exec_program *p, const struct shared_layout *shared,
     return 0;
 }
 
-// Leaves out kernels that lack code, with a line in LOG for each, as long as a kernel is left. 0 or
+// Leaves out kernels that lack code, with a line in LOG for each, as long as a kernel remains. 0 or
 // the error.
 static int leave_out(struct exec_program *p, const struct shared_layout *shared,
                      const struct lacking *l, char *log, size_t log_size)

@@ -1,41 +1,42 @@
-// From a PTX function to decoded instructions: the state of one lowering, and what the files of
+// Turns a PTX function into decoded instructions: the state of one lowering, and what the files of
 // this folder share. One thread lowers one module at a time. The module's reader does not check
-// operands against the types of the registers that stand there: lowering asks for every slot with
-// the width that the handler uses, and refuses a register of another width.
+// operands against the types of their registers: lowering requests every slot with the width that
+// the handler uses, and refuses a register of another width.
 #ifndef GS_SOFTCUDA_LOWER_LOWER_H
 #define GS_SOFTCUDA_LOWER_LOWER_H
 
 #include "softcuda/interp/interp.h"
 
 enum {
-    LOWER_MAX_FRAME = 32 << 20, // bytes of registers of one warp in one function
+    LOWER_MAX_FRAME = 32 << 20, // registers of one warp in one function, in bytes
     LOWER_MAX_LOCAL = 512 << 10,
-    LOWER_TEMPS = 24, // of one instruction
+    LOWER_TEMPS = 24, // for one instruction
 };
 
 struct lower {
     struct exec_program *program;
     const struct ptx_func *func;
     struct code *code;
-    const struct ptx_inst *inst; // being lowered
+    const struct ptx_inst *inst; // the instruction that is being lowered
     insn_fn *const *alu;
 
     uint32_t *slot;   // by register
     uint64_t *var_at; // by func->vars: offset in the local bytes or in shared memory
     uint32_t *label_pc;
-    uint32_t *join_of; // per instruction that branches: the label-less join point, an instruction
-                       // index of the PTX function; NO_TARGET where none
-    bool *is_join;     // by PTX instruction
-    uint32_t *pc_of;   // by PTX instruction, count ninsts + 1
+    uint32_t *join_of; // for each branch: the join point, as an instruction index of the PTX
+                       // function; NO_TARGET: none
+    bool *is_join;     // for each PTX instruction
+    uint32_t *pc_of;   // for each PTX instruction, and one more
     uint32_t frame_bytes, local_bytes;
-    // Temporaries are kept apart by width: a path may stop within an instruction, and another one
-    // of its warp must not write to that one's lanes by writing its own in another layout.
+    // Temporaries of different widths are separate: a path may stop within an instruction, and
+    // another path of its warp must not overwrite the first one's lanes by writing its own in
+    // another layout.
     struct lower_temps {
         uint32_t at[LOWER_TEMPS], used, made;
     } temps[3];         // predicates, 32 bits, 64 bits
     uint32_t wide_sink; // 0: not needed yet
     uint32_t carry;     // slot of the condition code register
-    uint32_t guard;     // of the instructions emitted now
+    uint32_t guard;     // of the instructions that are emitted now
     size_t insns_room, aux_room, pool_room;
     uint32_t naux;
     uint32_t *pool_index; // open hash of pool slots
@@ -43,7 +44,7 @@ struct lower {
     const struct kernel_layout *layout; // of an entry
     char *log;
     size_t log_size;
-    int error; // the first one; after it nothing is emitted
+    int error; // the first error; nothing is emitted after it
 };
 
 // ---- Errors: the first one stays, with function, line and instruction. Returns NULL.
@@ -64,19 +65,19 @@ uint32_t lower_aux(struct lower *L, const uint32_t *words, uint32_t count);
 // ---- Operands
 
 unsigned lower_reg_bits(struct lower *L, uint32_t reg); // of its slot: 1, 32, 64 or 128
-// Takes a slot of 1, 32 or 64 bits a lane, for one instruction.
+// Allocates a temporary slot of 1, 32 or 64 bits per lane, for one instruction.
 uint32_t lower_temp(struct lower *L, unsigned bits);
 uint32_t lower_const32(struct lower *L, uint32_t value);
 uint32_t lower_const64(struct lower *L, uint64_t value);
 uint32_t lower_const_pred(struct lower *L, bool value);
 // The address of a .global or .const variable, known when the program is bound.
 uint32_t lower_const_address(struct lower *L, const struct ptx_var *var, int64_t addend);
-// Returns the slot with the value of O, BITS (32 or 64) wide. Registers of the other width are
-// converted, zero-extended or cut.
+// Returns the slot with the value of O, BITS (32 or 64) wide. A register of the other width is
+// converted: zero-extended or truncated.
 uint32_t lower_src(struct lower *L, const struct ptx_operand *o, unsigned bits);
 uint32_t lower_src_type(struct lower *L, const struct ptx_operand *o, enum ptx_type type);
 uint32_t lower_pred(struct lower *L, const struct ptx_operand *o);
-// The slot to write; a sink gets a temporary.
+// The slot for a result; a sink gets a temporary.
 uint32_t lower_dst(struct lower *L, const struct ptx_operand *o, unsigned bits);
 uint32_t lower_dst_pred(struct lower *L, const struct ptx_operand *o);
 unsigned lower_opnd_bits(struct lower *L,
@@ -94,16 +95,17 @@ struct lower_mem lower_mem(struct lower *L, const struct ptx_operand *o, enum pt
 void lower_set_mem(struct insn *in, const struct lower_mem *m);
 // Writes an address as four words of code.aux.
 void lower_put_mem(uint32_t words[4], const struct lower_mem *m);
-// Tells where a .local or .param variable lies in the frame; false with an error where it lies
-// nowhere.
+// Finds the offset of a .local or .param variable in the frame. False: it has none, which is
+// reported as an error.
 bool lower_frame_at(struct lower *L, const struct ptx_var *var, uint64_t *at);
 
-// Guarded instructions that block or call: the lanes without the guard go around them, so that the
-// handler always has the whole path. Before and behind what is emitted for them.
+// For guarded instructions that block or call: a branch takes the lanes whose guard is false around
+// them, so that the handler always has the whole path. Called before and after the instructions are
+// emitted.
 uint32_t lower_go_around(struct lower *L);
 void lower_come_back(struct lower *L, uint32_t at);
 
-// Parameters in registers come and results in registers go through the frame, as others do.
+// Parameters and results in registers are passed through the frame, like others.
 void lower_take_params(struct lower *L);
 void lower_return(struct lower *L);
 
@@ -122,7 +124,7 @@ bool lower_matrix(struct lower *L);  // lower/matrix.c
 bool lower_video(struct lower *L);   // lower/video.c
 bool lower_texture(struct lower *L); // lower/texture.c
 
-// Finds for every branch of L->func where its lanes meet again. 0 or -ENOMEM.
+// Finds for every branch of L->func where its lanes reconverge. 0 or -ENOMEM.
 int lower_find_joins(struct lower *L);
 // Gives each register its slot. 0 or an error.
 int lower_assign_slots(struct lower *L);

@@ -1,5 +1,5 @@
-// Matrix instructions: ldmatrix, stmatrix, movmatrix, mma, wmma, wgmma. What the reader has checked
-// of them (registers per fragment) is checked again where the interpreter depends on it.
+// Matrix instructions: ldmatrix, stmatrix, movmatrix, mma, wmma, wgmma. The number of registers of
+// fragments is checked again, though the reader has done so, because the interpreter depends on it.
 #include <errno.h>
 
 #include "softcuda/interp/matrix.h"
@@ -69,7 +69,7 @@ static void finish(struct lower *L, insn_fn *run, const struct words *w)
     in->aux = aux;
 }
 
-// Each row's metadata lie in one of four lanes, or in several.
+// The metadata of each row are in one of four lanes, or in several.
 static bool is_sparse_shape(const struct lower *L, unsigned m, unsigned n, unsigned k)
 {
     unsigned lanes = ptx_sparse_lanes(L->inst);
@@ -107,7 +107,7 @@ static void lower_product(struct lower *L)
                            (quads && i->layout[1] == PTX_LAYOUT_COL ? MATRIX_B_BY_COLUMN : 0),
                        chunk, chunk ? (uint32_t)op(L, 5)->imm * ptx_sparse_lanes(i) : 0},
                       MATRIX_LISTS};
-    unsigned times = quads ? 4 : 1; // as many products
+    unsigned times = quads ? 4 : 1; // that many products
     add_list(L, &w, op(L, 0), true, t[0], regs_for(t[0], times * m * n));
     add_list(L, &w, op(L, 1), false, t[1], regs_for(t[1], times * m * (chunk ? k / 2 : k)));
     add_list(L, &w, op(L, 2), false, t[2], regs_for(t[2], times * k * n));
@@ -117,8 +117,8 @@ static void lower_product(struct lower *L)
     finish(L, i->op == PTX_OP_MMA ? op_mma : op_wmma, &w);
 }
 
-// Two signs make one. Matrices of shared memory are stored along their depth, rows of a and columns
-// of b, unless a constant says otherwise.
+// Two negations cancel. Matrices in shared memory are stored along their depth (rows of a, columns
+// of b) unless a constant says otherwise.
 static void lower_wgmma(struct lower *L)
 {
     enum { ROWS = 16 }; // of a warp
@@ -180,7 +180,7 @@ static void lower_wgmma_wait(struct lower *L)
     lower_wgmma_await(L, WGMMA_GROUPS, op(L, 0)->imm);
 }
 
-// An address operand goes into a and imm2: imm is taken by the members.
+// An address operand uses a and imm2, since imm holds the members.
 static void set_address(struct lower *L, struct insn *in, const struct lower_mem *m)
 {
     if (m->space == SPACE_FRAME || m->param)

@@ -1,4 +1,4 @@
-// Loads, stores, atomics and what else names an address.
+// Loads, stores, atomics and other instructions with an address.
 #include <errno.h>
 
 #include "softcuda/lower/lower.h"
@@ -15,8 +15,8 @@ static bool is_strong(const struct ptx_inst *i)
     return i->sem > PTX_SEM_WEAK;
 }
 
-// Lists the elements of a register or a brace list. Returns 0 with an error where they are not VEC
-// many.
+// Lists the elements of a register or a brace list. Returns 0 with an error if their number is not
+// VEC.
 static uint32_t elements(struct lower *L, const struct ptx_operand *o,
                          const struct ptx_operand **list)
 {
@@ -35,7 +35,7 @@ static uint32_t elements(struct lower *L, const struct ptx_operand *o,
     return n;
 }
 
-// Returns how a loaded element widens into its register.
+// Selects how a loaded element is extended in its register.
 static enum alu load_of(enum ptx_type t, unsigned slot, bool vector)
 {
     bool s = ptx_type_is_signed(t), wide = slot == 64;
@@ -65,14 +65,14 @@ static enum alu vector_load_of(enum ptx_type t, unsigned slot)
     }
 }
 
-// The width of the slot that an element of type T is loaded into or stored from.
+// The width of the slot for loading or storing an element of type T.
 static unsigned element_slot(struct lower *L, const struct ptx_operand *o, enum ptx_type t)
 {
     unsigned have = lower_opnd_bits(L, o);
     return have == 64 || have == 32 ? have : lower_type_bits(t) == 64 ? 64 : 32;
 }
 
-// Signed narrow loads into 16-bit registers leave zeros above.
+// Clears the upper part of 16-bit registers after signed narrow loads.
 static void trim16(struct lower *L, const struct ptx_operand *o, uint32_t slot, enum ptx_type t)
 {
     if (o->kind == PTX_OPND_REG && ptx_type_is_signed(t) && ptx_type_bits(t) < 32 &&
@@ -87,7 +87,7 @@ static void lower_ld_param(struct lower *L, const struct lower_mem *m,
     for (uint32_t i = 0; i < n; i++) {
         unsigned slot = element_slot(L, &list[i], t);
         uint64_t at = m->imm + (uint64_t)i * bytes, all = L->func->param_bytes;
-        if (at > all || bytes > all - at) { // what lies behind the parameters reads as 0
+        if (at > all || bytes > all - at) { // bytes behind the parameters read as 0
             lower_alu1(L, slot == 64 ? ALU_mov_b64 : ALU_mov_b32, lower_dst(L, &list[i], slot),
                        slot == 64 ? lower_const64(L, 0) : lower_const32(L, 0));
             continue;
@@ -139,8 +139,7 @@ static void lower_ld(struct lower *L)
     unsigned slot = lower_type_bits(t) == 64 ? 64 : 32;
     for (uint32_t i = 0; i < n; i++) {
         unsigned have = element_slot(L, &list[i], t);
-        spare[i] =
-            have == slot ? NO_OPERAND : lower_temp(L, slot); // for what is widened afterwards
+        spare[i] = have == slot ? NO_OPERAND : lower_temp(L, slot); // to be extended afterwards
         to[i] = have == slot ? lower_dst(L, &list[i], slot) : spare[i];
     }
     uint32_t aux = lower_aux(L, to, n);
@@ -298,7 +297,7 @@ static void lower_bulk(struct lower *L)
     in->type = i->type[0];
 }
 
-// A store, and then its bytes have come.
+// A store, and then the completion of its bytes at the mbarrier object.
 static void lower_st_async(struct lower *L)
 {
     const struct ptx_inst *i = L->inst;
@@ -324,8 +323,8 @@ static bool mbarrier_returns(enum ptx_op op)
     return mbarrier_waits(op) || op == PTX_OP_MBARRIER_ARRIVE || op == PTX_OP_MBARRIER_ARRIVE_DROP;
 }
 
-// Orders and scopes need nothing: the warps of a block take turns. Nor does .noComplete, which
-// promises that others are still to arrive.
+// Orders and scopes need no code: the warps of a block take turns. Neither does .noComplete, which
+// promises that other arrivals are pending.
 static void lower_mbarrier(struct lower *L)
 {
     const struct ptx_inst *i = L->inst;
@@ -355,7 +354,8 @@ static void lower_isspacep(struct lower *L)
     in->mode = L->inst->space;
 }
 
-// a is the address, b the block's rank in the cluster; imm is what a generic address has before it
+// a is the address, b the block's rank in the cluster; imm is the part of a generic address above
+// them
 static void lower_of_cluster(struct lower *L, insn_fn *run)
 {
     const struct ptx_inst *i = L->inst;

@@ -51,7 +51,7 @@ static void lower_pack(struct lower *L, uint32_t d, unsigned bits, const struct 
 static void lower_unpack(struct lower *L, const struct ptx_operand *v, uint32_t a, unsigned bits)
 {
     unsigned each = bits / (v->count ? v->count : 1);
-    uint32_t t = lower_temp(L, bits == 128 ? 64 : 32); // the source may be one of the results
+    uint32_t t = lower_temp(L, bits == 128 ? 64 : 32); // a source may also be one of the results
     if (bits == 128 && v->count == 2) {
         uint32_t t2 = lower_temp(L, 64);
         lower_alu1(L, ALU_mov_b64, t, a);

@@ -1,5 +1,5 @@
-// Operands of PTX as slots: registers, constants, special registers, addresses of variables, and
-// the addresses that loads and stores name.
+// Turns operands of PTX into slots: registers, constants, special registers, addresses of
+// variables, and the addresses of loads and stores.
 #include <errno.h>
 
 #include "softcuda/lower/lower.h"
@@ -37,7 +37,7 @@ uint32_t lower_temp(struct lower *L, unsigned bits)
     return t->at[t->used++];
 }
 
-// A value that a handler has to compute.
+// Emits a value that a handler has to compute.
 static uint32_t emit_value(struct lower *L, insn_fn *run, uint32_t what, uint64_t imm,
                            unsigned bits)
 {
@@ -103,7 +103,7 @@ static uint32_t var_address(struct lower *L, const struct ptx_var *v, int64_t of
     switch (v->space) {
     case PTX_SPACE_GLOBAL:
     case PTX_SPACE_CONST:
-        if (v->func) // in the body: .const and .global there are the module's in all but name
+        if (v->func) // in a body: .const and .global variables there belong to the module
             return (uint32_t)(uintptr_t)lower_fail(L, -ENOTSUP, "%s: no place for it", v->name);
         if (bits == 64)
             return lower_const_address(L, v, offset);
@@ -196,7 +196,7 @@ uint32_t lower_pred(struct lower *L, const struct ptx_operand *o)
     return t;
 }
 
-// The slot for results of 128 bits that no operand takes: twice as wide as a temporary.
+// The slot for 128-bit results that are discarded: twice as wide as a temporary.
 static uint32_t wide_sink(struct lower *L)
 {
     if (!L->wide_sink) {

@@ -1,4 +1,4 @@
-// Which slot of the register window each PTX register has.
+// Assigns each PTX register a slot in the register window.
 #include <errno.h>
 
 #include "softcuda/lower/lower.h"
@@ -8,7 +8,7 @@ static uint32_t slot_bytes(unsigned bits)
     return bits == 1 ? 4 : bits / 8 * LANES;
 }
 
-// Predicates come first, a word each; then the wide ones, all aligned for the host's vectors.
+// Predicates come first, one word each; then the wide registers, aligned for the host's vectors.
 int lower_assign_slots(struct lower *L)
 {
     const struct ptx_func *f = L->func;

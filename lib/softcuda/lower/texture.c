@@ -1,5 +1,5 @@
 // Texture and surface instructions in unified mode: the object is a 64-bit handle in a register.
-// What is left out is refused here by name.
+// Unsupported variants are refused here by name.
 #include <errno.h>
 
 #include "softcuda/interp/texture.h"
@@ -31,7 +31,7 @@ static uint32_t handle(struct lower *L, const struct ptx_operand *o)
     return 0;
 }
 
-// The coordinates that there are; the others repeat the last.
+// Adds the coordinates; missing ones repeat the last.
 static void add_coordinates(struct lower *L, const struct ptx_operand *o, uint32_t *words)
 {
     for (uint32_t i = 0; i < 4; i++)
@@ -40,7 +40,7 @@ static void add_coordinates(struct lower *L, const struct ptx_operand *o, uint32
 }
 
 // Adds the level, or the gradients, behind the coordinates. A gradient has an element for each
-// coordinate that is no layer; what is missing repeats the last.
+// coordinate that is no layer; missing ones repeat the last.
 static void add_level(struct lower *L, uint32_t *words)
 {
     const struct ptx_inst *i = L->inst;
@@ -73,7 +73,7 @@ static void lower_tex(struct lower *L)
         lower_fail(L, -ENOTSUP, "a separate sampler");
         return;
     }
-    // Of what follows the coordinates only the level and the gradients may be there.
+    // Behind the coordinates only the level and the gradients are allowed.
     unsigned named = i->mode == PTX_MODE_LEVEL ? 1 : i->mode == PTX_MODE_GRAD ? 2 : 0;
     for (unsigned k = TEX_MORE + named; k < i->nops; k++)
         if (op(L, k)->kind != PTX_OPND_NONE) {

@@ -1,5 +1,5 @@
-// Video instructions: rare, so one handler reads their modifiers from the PTX instruction itself,
-// which lives as long as the program.
+// Video instructions. They are rare, so one handler reads their modifiers from the PTX instruction
+// itself, which lives as long as the program.
 #include "softcuda/lower/lower.h"
 
 bool lower_video(struct lower *L)

@@ -1,5 +1,5 @@
-// The address space: which device addresses are reserved, with nothing behind them. All under the
-// lock of memory.h.
+// The address space: which device addresses are reserved, without memory. Guarded by the lock of
+// memory.h.
 #include <stdint.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -7,9 +7,9 @@
 #include "common/sanitizers.h"
 #include "softcuda/memory/memory.h"
 
-// Where device addresses come from: far from where the kernel places libraries, stacks and heaps,
-// so that a standby can map a window at the address it had in another process. The thread sanitizer
-// leaves less room.
+// Where device addresses are allocated: far from where the kernel places libraries, stacks and
+// heaps, so that a standby can map a window at the address that it had in another process. The
+// thread sanitizer leaves less room.
 #if THREAD_SANITIZER
 #define AREA_BASE ((uint64_t)0x7e8000000000)
 #define AREA_END  ((uint64_t)0x7ef000000000)
@@ -22,7 +22,7 @@ struct area {
     uint64_t base, size;
 };
 
-static struct area *areas; // reservations, ascending
+static struct area *areas; // reservations, sorted by address
 static size_t area_count, area_capacity;
 
 static void *map_nothing(uint64_t address, uint64_t size, int flags)
@@ -61,8 +61,8 @@ static bool area_is_free(uint64_t base, uint64_t size)
     return i == area_count || areas[i].base >= base + size;
 }
 
-// The first place in a gap of the reservations, from base on, where the host has no mapping of its
-// own; 0: none. Registered host memory is passed over; another mapping ends the search.
+// The first place in a gap between reservations, from BASE on, where the host has no mapping of its
+// own; 0: none. Skips registered host memory; any other mapping ends the search.
 static uint64_t gap_take(uint64_t base, uint64_t limit, uint64_t size, uint64_t alignment)
 {
     for (;;) {
@@ -80,7 +80,7 @@ static uint64_t gap_take(uint64_t base, uint64_t limit, uint64_t size, uint64_t 
     }
 }
 
-// The first gap in the area, or the next one where the host has a mapping of its own.
+// The first gap in the area; if the host has a mapping there, the next one.
 static uint64_t area_find(uint64_t size, uint64_t alignment)
 {
     uint64_t base = AREA_BASE;
@@ -98,7 +98,7 @@ static uint64_t area_find(uint64_t size, uint64_t alignment)
     }
 }
 
-// Reserves at an address that the kernel chooses.
+// Reserves at an address that the kernel selects.
 static uint64_t area_anywhere(uint64_t size, uint64_t alignment)
 {
     uint64_t padded, base;
@@ -162,8 +162,8 @@ bool address_is_reserved(uint64_t base, uint64_t size)
 
 void address_clear(uint64_t base, uint64_t size)
 {
-    // Replacing a mapping in place fails only when the process is out of mappings; then making it
-    // unreachable still works.
+    // Replacing a mapping in place only fails if the process has too many mappings; making it
+    // inaccessible still works then.
     if (map_nothing(base, size, MAP_FIXED) == MAP_FAILED)
         mprotect(mem_pointer(base), size, PROT_NONE);
 }

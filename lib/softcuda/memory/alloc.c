@@ -1,6 +1,6 @@
 // cuMemAlloc: small allocations share chunks of 2 MiB, larger ones have a chunk of their own, as on
-// the hardware. An access is checked against chunks, so an overrun is seen where the hardware sees
-// it.
+// the hardware. Accesses are checked against chunks, so an overrun is detected where the hardware
+// detects it.
 //
 // Owns the list of chunks, under the memory lock. Any thread.
 #include <stdlib.h>
@@ -18,7 +18,7 @@ struct chunk {
     struct chunk *next;
     uint64_t base, size;
     CUcontext owner;
-    uint64_t large;      // bytes asked for, when the chunk is one allocation; else 0
+    uint64_t large;      // requested size, if the chunk is one allocation; else 0
     struct units *units; // of a shared chunk
 };
 

@@ -10,6 +10,6 @@ struct heap;
 struct heap *heap_new(uint64_t base, uint64_t size); // NULL: no memory
 void heap_free(struct heap *heap);
 uint64_t heap_allocate(struct heap *heap, uint64_t size); // 0: full
-bool heap_release(struct heap *heap, uint64_t address);   // false: never given
+bool heap_release(struct heap *heap, uint64_t address);   // false: not allocated here
 
 #endif

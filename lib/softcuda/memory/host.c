@@ -1,5 +1,5 @@
-// Registered host memory: a device address is a host address here, so registering adds a range and
-// no more.
+// Registered host memory: a device address is a host address here, so registering only adds a
+// range.
 //
 // The range must exist when it is registered and until it is unregistered, as with the real driver;
 // a range with unmapped pages is refused.
@@ -60,7 +60,7 @@ CUresult host_register(CUcontext owner, void *address, uint64_t size, uint32_t f
                        false);
 }
 
-// Takes the range out of the table; *SIZE is its size.
+// Removes the range from the table; *SIZE is its size.
 static CUresult host_remove(void *address, bool own, uint64_t *size, CUresult unknown)
 {
     const struct range *r;

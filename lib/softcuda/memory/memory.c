@@ -15,7 +15,7 @@
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-static struct range *ranges; // ascending, not overlapping
+static struct range *ranges; // sorted, not overlapping
 static size_t range_count, range_capacity;
 
 static uint64_t quota_total, quota_used;
@@ -88,8 +88,8 @@ bool mem_view_search(struct mem_view *view, uint64_t address, uint64_t size, uin
     return true;
 }
 
-// Waits until every view that was open when it was called has ended. A turn is short by
-// construction, so this yields rather than sleeps.
+// Waits until every view that was open at the call has ended. Turns are short, so this yields
+// rather than sleeps.
 static void views_wait(void)
 {
     uint64_t now = atomic_fetch_add(&epoch, 1) + 1;
@@ -111,7 +111,7 @@ static void views_wait(void)
     retired_count = 0;
 }
 
-// Publishes a map of the ranges as they are now. Engine threads see it from their next turn on.
+// Publishes a map of the current ranges. Engine threads see it from their next turn on.
 static CUresult map_publish(void)
 {
     struct mem_map *map = malloc(sizeof(*map) + range_count * sizeof(map->extents[0]));
@@ -225,9 +225,9 @@ CUresult range_insert(const struct range *range)
     return CUDA_SUCCESS;
 }
 
-// Publishing a smaller map may not fail, since a removed range must not stay reachable. Where there
-// is no memory for a new map, an empty one takes its place: kernels then fault, as they may on a
-// device out of memory.
+// Publishing a smaller map must not fail, since a removed range must not stay accessible. Without
+// memory for a new map, an empty one takes its place: kernels then fault, as they may on a device
+// out of memory.
 static void map_publish_or_close(void)
 {
     if (map_publish()) {
@@ -284,7 +284,7 @@ enum memory_kind memory_locate(uint64_t address, uint64_t size)
     r = range_find(address);
     if (r) {
         kind = r->kind == RANGE_HOST ? MEMORY_HOST : MEMORY_DEVICE;
-        // An allocation may continue in the next range: a window is backed by several.
+        // An allocation may continue in the next range: several ranges may back a window.
         while (r->base + r->size < end || !r->access) {
             const struct range *next = r->access ? range_find(r->base + r->size) : NULL;
 

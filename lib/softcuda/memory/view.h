@@ -1,15 +1,15 @@
-// Which addresses a kernel may touch: a table of extents that the device publishes and the
+// The addresses that a kernel may access: a table of extents that the device publishes and the
 // interpreter reads.
 //
-// A device address is the host address of the same byte, so a lookup only has to say whether an
-// access is allowed; then it may be done through mem_pointer(). Any access for which it is not is
-// the guest's fault.
+// A device address is the host address of the same byte, so a lookup only decides whether an access
+// is allowed; if so, it may be done through mem_pointer(). If not, the access is a fault of the
+// guest.
 //
 // The device (memory.c, under its own lock) replaces the whole table at each change. An engine
 // thread takes a view at the start of a turn and drops it at the end (mem_view_begin,
-// mem_view_end); a range is only unmapped once every view that could still show it is gone, so an
-// access that was checked against a view cannot fault the host until the view ends. Nothing else
-// needs a lock.
+// mem_view_end). A range is only unmapped once no view that could contain it is open, so an access
+// that was checked against a view cannot fault the host until the view ends. Nothing else needs a
+// lock.
 #ifndef GS_SOFTCUDA_MEMORY_VIEW_H
 #define GS_SOFTCUDA_MEMORY_VIEW_H
 
@@ -17,8 +17,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-// Where a block's shared memory and a thread's local memory appear among generic addresses. No
-// process can map these, and the upper 32 bits alone tell the three apart.
+// The windows of a block's shared memory and a thread's local memory among generic addresses. No
+// process can map these addresses, and the upper 32 bits distinguish the three kinds.
 #define MEM_SHARED_WINDOW ((uint64_t)0x10000 << 32)
 #define MEM_LOCAL_WINDOW  ((uint64_t)0x10001 << 32)
 
@@ -32,20 +32,20 @@ struct mem_extent {
     uint32_t access;    // enum mem_access, or-ed
 };
 
-// Extents ascend and neither overlap nor touch with equal access: a window backed by many chunks is
-// one.
+// Extents are sorted, do not overlap, and do not touch if they have equal access: a window backed
+// by many chunks is one extent.
 struct mem_map {
     size_t count;
     struct mem_extent extents[];
 };
 
-// What one engine thread sees of the table in one turn, with the extents that it found last.
+// The table that one engine thread sees in one turn, and the extents that it found last.
 struct mem_view {
     const struct mem_map *map;
     struct mem_extent last[2];
 };
 
-// Finds the extent that holds ADDRESS. NULL: nothing is mapped there.
+// Finds the extent that contains ADDRESS. NULL: nothing is mapped there.
 static inline const struct mem_extent *mem_map_find(const struct mem_map *map, uint64_t address)
 {
     size_t low = 0, high = map->count;
@@ -68,10 +68,11 @@ static inline bool mem_extent_allows(const struct mem_extent *e, uint64_t addres
            (e->access & access) == access;
 }
 
-// Is the slow half of mem_allows, which remembers what it finds.
+// The slow path of mem_allows, which caches what it finds.
 bool mem_view_search(struct mem_view *view, uint64_t address, uint64_t size, uint32_t access);
 
-// Whether SIZE bytes at ADDRESS, a global or const address, may be accessed so. SIZE is not 0.
+// Whether SIZE bytes at ADDRESS, a global or const address, may be accessed in this way. SIZE is
+// not 0.
 static inline bool mem_allows(struct mem_view *view, uint64_t address, uint64_t size,
                               uint32_t access)
 {

@@ -1,10 +1,10 @@
-// cuMemCreate and its mappings, done with what the kernel has: an allocation is a memfd, a mapping
-// is a shared mmap of it into a reservation, export is a descriptor. So memory really outlives the
-// process that made it, for as long as somebody holds a descriptor.
+// cuMemCreate and its mappings, implemented by the host's kernel: an allocation is a memfd, a
+// mapping is a shared mmap of it into a reservation, an export is a descriptor. So memory outlives
+// the process that made it as long as a process holds a descriptor.
 //
-// Owns the table of allocation handles, under the memory lock. A descriptor that is imported may
-// come from anyone: it must be a memory file sealed against shrinking, or a later truncation could
-// kill this process.
+// Owns the table of allocation handles, under the memory lock. An imported descriptor may come from
+// anyone: it must be a memory file sealed against shrinking, or a later truncation could kill this
+// process.
 #include "softcuda/memory/vmm.h"
 
 #include <errno.h>
@@ -29,7 +29,8 @@ struct vmm_allocation {
     bool exportable;
 };
 
-// A handle is a slot's number, from 1, below its generation: a stale handle is recognised.
+// A handle combines a slot's number, from 1, with its generation, so that a stale handle is
+// detected.
 struct slot {
     struct vmm_allocation *allocation;
     uint32_t generation;
@@ -90,7 +91,7 @@ static void allocation_put(struct vmm_allocation *a)
     free(a);
 }
 
-// Takes FD, also when it fails.
+// Takes ownership of FD, also on failure.
 static CUresult allocation_new(int fd, uint64_t size, bool exportable, vmm_handle *handle)
 {
     struct vmm_allocation *a = calloc(1, sizeof(*a));
@@ -255,7 +256,7 @@ out:
     return result;
 }
 
-// Whether [address, address + size) is whole mappings, one after the other without a gap.
+// Whether [address, address + size) consists of whole mappings without gaps.
 static bool mappings_cover(uint64_t address, uint64_t size)
 {
     uint64_t at = address, end;
@@ -272,7 +273,8 @@ static bool mappings_cover(uint64_t address, uint64_t size)
     return true;
 }
 
-// Whether each mapping in [address, end) lies whole in it. There may be none, as on the hardware.
+// Whether each mapping in [address, end) lies completely inside. There may be none, as on the
+// hardware.
 static bool mappings_are_whole(uint64_t address, uint64_t end)
 {
     for (const struct range *r = range_at_or_above(address); r && r->base < end;
@@ -333,7 +335,8 @@ CUresult vmm_set_access(uint64_t address, uint64_t size, CUmemAccess_flags flags
             const struct range *r = range_find(at);
             uint64_t base = r->base, bytes = r->size;
 
-            // Protection never falls below what an open view allows: narrow the table first.
+            // Protection must never be less than what an open view allows, so the table is
+            // restricted first.
             if (r->access & ~kinds[kind].access)
                 result = range_set_access(base, kinds[kind].access & r->access);
             if (!result && mprotect(mem_pointer(base), bytes, kinds[kind].prot))

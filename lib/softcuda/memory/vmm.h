@@ -1,5 +1,5 @@
-// cuMemCreate and its mappings: memory is allocated apart from the addresses at which it appears.
-// Any thread; the functions take the memory lock.
+// cuMemCreate and its mappings: memory is allocated separately from the addresses at which it is
+// mapped. Any thread; the functions take the memory lock.
 #ifndef GS_SOFTCUDA_MEMORY_VMM_H
 #define GS_SOFTCUDA_MEMORY_VMM_H
 
@@ -18,7 +18,7 @@ CUresult vmm_set_access(uint64_t address, uint64_t size, CUmemAccess_flags flags
 CUresult vmm_get_access(unsigned long long *flags, uint64_t address);
 // Makes a new descriptor of the allocation's memory file, which the caller closes.
 CUresult vmm_export(int *fd, vmm_handle handle);
-// FD stays the caller's.
+// FD still belongs to the caller.
 CUresult vmm_import(vmm_handle *handle, int fd);
 CUresult vmm_retain(vmm_handle *handle, uint64_t address);
 CUresult vmm_properties(CUmemAllocationProp *prop, vmm_handle handle);

@@ -13,7 +13,7 @@ struct linked {
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct linked kept[LINKED_MAX]; // the newest first, under the lock
+static struct linked kept[LINKED_MAX]; // the newest first; guarded by the lock
 
 static void linked_free(struct linked *l)
 {
@@ -27,7 +27,7 @@ void linked_put(const char *text, size_t length, struct ptx_module *ptx)
     struct linked made = {.text = malloc(length + 1), .length = length, .ptx = ptx};
     char log[256];
 
-    // Where functions were left out, nothing is kept: loading the text says why.
+    // If functions were left out, nothing is kept: loading the text reports why.
     if (!made.text || exec_program_new(ptx, &made.program, log, sizeof(log)) || log[0]) {
         linked_free(&made);
         return;

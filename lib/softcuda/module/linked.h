@@ -1,8 +1,8 @@
-// Programs that cuLink* has compiled and that no module has taken yet: the software device's
-// machine code. The image of one is its text, so an image that was copied or kept too long still
-// loads; it is compiled again.
+// Programs that cuLink* has compiled and that no module has taken yet: the machine code of the
+// software device. The image of a program is its text. So an image that was copied, or kept too
+// long, can still be loaded; it is compiled again.
 //
-// Owns the programs, the last few only. Any thread runs it.
+// Owns the programs, but only the last few. Any thread may call this.
 //
 // May include: lower.
 #ifndef GS_SOFTCUDA_MODULE_LINKED_H
@@ -14,13 +14,13 @@
 #include "ptx/ptx.h"
 #include "softcuda/lower/program.h"
 
-enum { LINKED_MAX = 4 }; // kept; one more drops the oldest
+enum { LINKED_MAX = 4 }; // programs kept; a further one drops the oldest
 
-// Compiles the text, of which PTX is the reading, and keeps the program; takes PTX in any case.
-// Where the program, or one of its kernels, cannot be made, nothing is kept, and loading the text
-// says why.
+// Compiles the text, whose parsed form is PTX, and keeps the program. Takes ownership of PTX in any
+// case. If the program, or one of its kernels, cannot be made, nothing is kept, and loading the
+// text reports why.
 void linked_put(const char *text, size_t length, struct ptx_module *ptx);
-// Gives the program of this text away. False: none is kept.
+// Returns and forgets the program of this text. False: none is kept.
 bool linked_take(const char *text, size_t length, struct ptx_module **ptx,
                  struct exec_program **program);
 

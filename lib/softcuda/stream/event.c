@@ -1,5 +1,5 @@
-// What events do in streams: an event is recorded in one, and another waits until that has reached
-// it. Any thread.
+// Events in streams: an event is recorded in one stream, and another waits until the first has
+// reached it. Any thread.
 #include "softcuda/sched/sched.h"
 #include "softcuda/stream/order.h"
 #include "softcuda/stream/stream.h"
@@ -64,7 +64,7 @@ CUresult event_wait_stream(CUevent event, CUstream stream)
         event_point_release(target);
         return CUDA_ERROR_OUT_OF_MEMORY;
     }
-    op->wait.stream = target; // the reference goes with it
+    op->wait.stream = target; // its reference is taken over
     op->wait.position = position;
     return stream_submit(stream, op, NULL);
 }

@@ -1,6 +1,6 @@
-// Operations that move memory, and how operations of any kind are made and freed. What moves memory
-// runs on engine threads with a view open: the addresses were checked when the operation was made,
-// and are checked again, since memory may have been unmapped meanwhile.
+// Operations that move memory; and the functions that make and free any operation. Operations that
+// move memory run on engine threads with an open view. Addresses were checked when the operation
+// was made, and are checked again, since memory may have been unmapped meanwhile.
 #include "softcuda/stream/op.h"
 
 #include <stdatomic.h>
@@ -11,7 +11,7 @@
 #include "softcuda/sched/grid.h"
 #include "softcuda/stream/run.h"
 
-// What one turn moves: a millisecond at most, so that other tasks have their turn soon.
+// Bytes moved in one turn: at most a millisecond, so that other tasks get their turn soon.
 enum { TURN_BYTES = 4 << 20 };
 
 struct op *op_new(enum op_kind kind)
@@ -78,10 +78,10 @@ static bool copy_move(struct copy *c, struct mem_view *view, bool *fault)
     return c->z == c->depth;
 }
 
-// Device memory is a file, in which zeros may be a hole: nothing is written, and memory that nobody
-// uses takes none of the machine's. So the sinks of a fenced session's window cost next to nothing.
-// Host memory keeps its pages, or another could take them. Small allocations have no file of their
-// own, and are written.
+// Device memory is a file. Zeros can be a hole in it: nothing is written, and unused memory takes
+// none of the machine's. So the sinks of a fenced session's window cost next to nothing. Host
+// memory keeps its pages, or other memory could take their place. Small allocations share a file,
+// and are written.
 static bool hole_make(const struct fill *f, uint8_t *p, uint64_t bytes)
 {
     return f->device && f->value == 0 && (uintptr_t)p % MEMORY_GRANULARITY == 0 &&
@@ -138,8 +138,8 @@ static bool wait_holds(uint64_t now, uint64_t value, uint32_t flags, bool wide)
 {
     switch (flags & 3) {
     case CU_STREAM_WAIT_VALUE_GEQ:
-        // The comparison is cyclic, as the driver documents: the difference counts, so a counter
-        // may wrap.
+        // The comparison is cyclic, as the driver documents: only the difference counts, so a
+        // counter may wrap.
         return wide ? (int64_t)(now - value) >= 0 : (int32_t)(now - value) >= 0;
     case CU_STREAM_WAIT_VALUE_EQ:
         return now == value;
@@ -153,8 +153,8 @@ static bool wait_holds(uint64_t now, uint64_t value, uint32_t flags, bool wide)
     }
 }
 
-// Release: whoever sees the value sees what earlier work wrote. Pairs with the acquire of a host or
-// a kernel that polls the word.
+// Release: an observer of the value sees the writes of earlier work. Pairs with the acquire of a
+// host thread or kernel that polls the word.
 static bool mem_op_run(const CUstreamBatchMemOpParams *p, struct mem_view *view, bool *fault)
 {
     bool wide = p->operation == CU_STREAM_MEM_OP_WRITE_VALUE_64 ||
@@ -187,7 +187,7 @@ static bool mem_op_run(const CUstreamBatchMemOpParams *p, struct mem_view *view,
                                           memory_order_acquire);
         return wait_holds(now, wide ? p->waitValue.value64 : p->waitValue.value, p->waitValue.flags,
                           wide);
-    default: // barrier: the stores of a stream are ordered already, each is a release
+    default: // barrier: nothing to do, since the stores of a stream are ordered; each is a release
         return true;
     }
 }

@@ -1,7 +1,7 @@
-// An operation: what a stream or a graph does as one step, from its submission to its completion.
+// An operation: one step of a stream or a graph, from submission to completion.
 //
-// Any thread makes one with op_new and hands it over with stream_submit, which owns it from then
-// on; order.c frees it when it is complete.
+// Any thread makes one with op_new and submits it with stream_submit, which owns it from then on;
+// order.c frees it when it is complete.
 #ifndef GS_SOFTCUDA_STREAM_OP_H
 #define GS_SOFTCUDA_STREAM_OP_H
 
@@ -24,22 +24,22 @@ enum op_kind {
     OP_MEM,   // value writes and waits
     OP_HOST,  // a function of the host, on the callback thread
     OP_EVENT, // an event's recording
-    OP_WAIT,  // until another stream has reached a position
+    OP_WAIT,  // waits until another stream has reached a position
     OP_GRAPH, // a whole graph launch
 };
 
-// A box of bytes. A side that is `checked` is device or registered memory and is looked up when the
-// copy runs; the other is the caller's own.
+// A box of bytes. A side that is `checked` is device or registered memory, which is looked up when
+// the copy runs; the other is the caller's own memory.
 struct copy_side {
     uint64_t address;
-    uint64_t pitch, slice; // bytes from row to row, from layer to layer
+    uint64_t pitch, slice; // distance between rows, and between layers, in bytes
     bool checked;
 };
 
 struct copy {
     struct copy_side dst, src;
     uint64_t width, height, depth;
-    uint64_t x, y, z; // of the next byte to move
+    uint64_t x, y, z; // position of the next byte to move
     void *staging;    // freed with the operation: the source of a copy from pageable memory
 };
 
@@ -47,7 +47,7 @@ struct fill {
     uint64_t address, pitch;
     uint64_t width, height; // width in bytes
     uint32_t value, element;
-    bool device; // no part of it is host memory
+    bool device; // neither side is host memory
     uint64_t x, y;
 };
 
@@ -58,10 +58,10 @@ struct op_mem {
 
 struct op {
     struct op *next;  // in the stream
-    struct op *link;  // in the one list that it waits in
+    struct op *link;  // in the only list in which it waits
     struct task task; // while it is in the run queue or among the callbacks
     enum op_kind kind;
-    CUstream stream; // that it runs in, or that its graph was launched in
+    CUstream stream; // the stream in which it runs, or in which its graph was launched
     struct graph_run *run;
     uint32_t node; // in the graph
     union {
@@ -75,7 +75,7 @@ struct op {
         } host;
         struct {
             CUevent event;
-            uint64_t recording; // its number among those of the event
+            uint64_t recording; // the number of this recording of the event
         } event;
         struct {
             CUstream stream;
@@ -85,7 +85,7 @@ struct op {
     };
 };
 
-// An op_list is operations in a row, by `link`.
+// An op_list links operations by `link`.
 struct op_list {
     struct op *head, *tail;
 };
@@ -115,7 +115,7 @@ static inline struct op *op_of_task(struct task *task)
 }
 
 struct op *op_new(enum op_kind kind); // NULL: no memory
-// Frees one that was never submitted, with what it holds but references (wait, event).
+// Frees an operation that was never submitted, but not the references it holds (wait, event).
 void op_free(struct op *op);
 
 // Advances a copy or a fill by one turn. True when it is complete; *FAULT when an address is not

@@ -1,5 +1,5 @@
-// The order of operations: what each stream holds, when an operation may start, and what its
-// completion sets off. All state is under the scheduling lock.
+// The order of operations: what each stream contains, when an operation may start, and what follows
+// from its completion. All state is guarded by the scheduling lock.
 #include "softcuda/stream/order.h"
 
 #include <stdlib.h>
@@ -12,12 +12,12 @@
 #include "softcuda/stream/run.h"
 
 static struct op_list ready; // to be started by order_pump
-static struct op *polled;    // OP_MEM with a wait that did not hold yet
+static struct op *polled;    // OP_MEM operations whose wait does not hold yet
 static uint64_t polled_changed;
 static struct mem_view pump_view; // for value writes and waits
 static struct view_slot *pump_slot;
 
-// Makes operations ready that waited for a position that STREAM has reached.
+// Makes operations ready that waited for the position that STREAM has reached.
 static void stream_release_waiters(CUstream stream)
 {
     struct op **at = &stream->waiters;
@@ -48,8 +48,8 @@ static void stream_op_done(CUstream stream, struct op *op)
         stream->tail = NULL;
     else
         op_list_push(&ready, stream->head);
-    // Release: whoever sees the number sees what the operation did. Pairs with the acquire in
-    // stream_reached.
+    // Release: an observer of the number sees the effects of the operation. Pairs with the acquire
+    // in stream_reached.
     atomic_store_explicit(&stream->completed,
                           atomic_load_explicit(&stream->completed, memory_order_relaxed) + 1,
                           memory_order_release);
@@ -94,7 +94,7 @@ CUcontext order_root(const struct op *op)
     return op->kind == OP_KERNEL ? op->grid->context->root : op->stream->context->root;
 }
 
-// Runs value writes and waits as far as they go. True: all are done, or one faulted.
+// Runs value writes and waits as far as possible. True: all are done, or one faulted.
 static bool op_mem_try(struct op *op)
 {
     bool fault = false, done;
@@ -111,8 +111,8 @@ static void op_start(struct op *op)
 {
     CUstream target;
 
-    // After a sticky error nothing starts: streams drain, so that waiters and destructors get
-    // through.
+    // After a sticky error nothing starts: streams drain, so that waiting threads and destructors
+    // return.
     if (atomic_load_explicit(&order_root(op)->error, memory_order_relaxed) &&
         op->kind != OP_GRAPH) {
         order_finish(op);
@@ -166,8 +166,8 @@ bool order_polls(uint64_t *changed)
     return polled != NULL;
 }
 
-// Looks at the words that streams wait for. Finished ones leave the list first, as finishing may
-// start others that join it.
+// Checks the words for which streams wait. Finished operations leave the list first, since
+// finishing one may start others that join it.
 void order_poll(void)
 {
     struct op *list = polled;
@@ -268,7 +268,7 @@ static bool append_wait(CUstream stream, CUstream target)
     return true;
 }
 
-// The default stream waits for the blocking streams of its context, and they for it.
+// The default stream waits for the blocking streams of its context, and they wait for it.
 static bool append_default_waits(CUstream stream)
 {
     CUstream legacy = stream->context->legacy;

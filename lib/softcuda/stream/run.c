@@ -1,5 +1,5 @@
-// Runs of graphs. What a launch needs is copied into a run, which its operation owns; so parameters
-// may be set anew and handles destroyed while earlier launches are under way.
+// Runs of graphs. Everything that a launch needs is copied into a run, which its operation owns. So
+// parameters may be changed and handles destroyed while earlier launches are in progress.
 #include "softcuda/stream/run.h"
 
 #include <stdlib.h>
@@ -10,8 +10,8 @@
 
 struct run_node {
     struct op *op;
-    uint32_t pending; // nodes it still waits for
-    uint32_t awaited; // nodes with edges to it that are early, and that are not complete
+    uint32_t pending; // nodes for which it still waits
+    uint32_t awaited; // nodes with early edges to it that are not complete
     bool let_go, done;
 };
 
@@ -35,7 +35,7 @@ void topology_release(struct topology *t)
     free(t);
 }
 
-// Each node must come to its turn, which none does in a circle.
+// Checks that the edges form no cycle: each node must become ready once.
 static CUresult topology_check(const struct topology *t)
 {
     CLEANUP_FREE uint32_t *pending = malloc((t->count + 1) * sizeof(*pending));
@@ -131,11 +131,11 @@ void graph_run_free(struct graph_run *run)
     free(run);
 }
 
-// Adds MORE, which may wrap, to the number of grids that the operation awaits. A node that is left
-// out of the launch has no grid.
+// Adds MORE, which may be negative by wrapping, to the number of grids that the operation awaits. A
+// node that is left out of the launch has no grid.
 static void awaited_add(struct op *op, uint32_t more)
 {
-    // release: what a grid has written is seen by one that no longer awaits it
+    // release: a grid that no longer awaits another one sees what that has written
     if (op && op->kind == OP_KERNEL)
         atomic_fetch_add_explicit(&op->grid->exec.awaited, more, memory_order_release);
 }
@@ -165,8 +165,8 @@ bool graph_run_start(struct op *whole, struct op_list *ready)
         node->stream = whole->stream;
         node->run = run;
         node->node = i;
-        // Nothing starts before the caller takes it from READY: the run is whole when its first
-        // node does.
+        // Nothing starts before the caller takes it from READY, so the run is complete before its
+        // first node starts.
         if (!run->nodes[i].pending)
             op_list_push(ready, node);
     }
@@ -190,7 +190,7 @@ void graph_run_node_lets_go(struct graph_run *run, uint32_t node, struct op_list
     }
 }
 
-// The node is done, and so are those that it awaited.
+// The node is done, and so are the nodes that it awaited.
 static void node_complete(struct graph_run *run, uint32_t node, struct op_list *ready)
 {
     const struct topology *t = run->topology;

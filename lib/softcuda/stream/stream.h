@@ -1,10 +1,10 @@
-// Streams: what they hold, when an operation of theirs may start, and what its completion sets off;
-// events, which are places in streams.
+// Streams: what they contain, when one of their operations may start, and what follows from its
+// completion. Events: positions in streams.
 //
 // Owns streams, events, operations (op.h), runs of graphs (run.h) and the order among them
-// (order.h). Any thread runs it. State is under the scheduling lock, except what is atomic. Nothing
-// here runs a kernel or moves more than a word: it hands grids and tasks to sched, and the engine
-// above runs those and reports back through order.h.
+// (order.h). Any thread may call this. State is guarded by the scheduling lock, except atomics.
+// Nothing here runs a kernel or moves more than a word: it passes grids and tasks to sched; the
+// engine, above, runs those and reports back through order.h.
 //
 // May include: sched, module, context, interp, memory, device.
 #ifndef GS_SOFTCUDA_STREAM_STREAM_H
@@ -19,8 +19,8 @@
 
 struct op;
 
-// Operations of a stream are numbered from 1 as they are submitted, and complete in that order:
-// "done up to N" says everything. An event is such a number.
+// Operations of a stream are numbered from 1 in the order of submission, and complete in that
+// order: "done up to N" describes the state completely. An event is such a number.
 struct CUstream_st {
     uint32_t magic;
     uint32_t flags;
@@ -30,12 +30,12 @@ struct CUstream_st {
     struct op *waiters; // operations elsewhere that wait for a number of this stream
     _Atomic uint64_t submitted;
     _Atomic uint64_t completed; // release by order.c, acquire in stream_reached
-    uint64_t legacy_seen;       // number in the legacy stream that this one waits for already
-    uint32_t references;        // the handle, and each op, event and graph launch that names it
-    CUstream next;              // in the list of all streams
-    // While its work is captured (launch/capture.c), by the thread that captures.
+    uint64_t legacy_seen;       // number in the legacy stream for which this one already waits
+    uint32_t references; // held by the handle, and by each op, event and graph launch that uses it
+    CUstream next;       // in the list of all streams
+    // Used while its work is captured (launch/capture.c), by the capturing thread.
     struct {
-        CUgraph graph; // NULL: it is not
+        CUgraph graph; // NULL: no capture
         CUgraphNode last;
     } capture;
 };
@@ -43,18 +43,17 @@ struct CUstream_st {
 struct CUevent_st {
     uint32_t magic;
     uint32_t flags;
-    uint32_t references; // the handle and each recording under way
-    CUstream stream;     // last recorded in; NULL: never recorded
+    uint32_t references; // held by the handle and each recording in progress
+    CUstream stream;     // the stream of the last recording; NULL: never recorded
     uint64_t position;
-    uint64_t recordings;  // so many were submitted
-    uint64_t recorded_at; // ns; of the last recording, once that has completed
+    uint64_t recordings;  // number of recordings submitted
+    uint64_t recorded_at; // time of the last completed recording, ns
 };
 
 CUresult stream_new(CUcontext context, uint32_t flags, int priority, CUstream *out);
 void stream_free(CUstream stream);
 
-// The stream behind a handle as the API takes it: NULL and the two constants name streams of
-// CONTEXT.
+// The stream for a handle of the API: NULL and the two constants mean streams of CONTEXT.
 CUresult stream_of(CUcontext context, CUstream handle, CUstream *stream);
 
 // Whether all operations up to POSITION are complete; without the lock.
@@ -72,9 +71,10 @@ bool stream_is_idle(CUstream stream);
 CUresult event_new(uint32_t flags, CUevent *out);
 void event_free(CUevent event);
 CUresult event_check(CUevent event);
-// Tells where the event was last recorded, with a reference to its stream; false: it never was.
+// Finds where the event was last recorded, and takes a reference to that stream. False: it was
+// never recorded.
 bool event_point(CUevent event, CUstream *stream, uint64_t *position);
-// Gives back such a reference.
+// Releases such a reference.
 void event_point_release(CUstream stream);
 // Is called with the scheduling lock.
 void event_release(CUevent event);

@@ -1,6 +1,6 @@
-// A tensor map as the software device has it: what cuTensorMapEncodeTiled was told, in 128 bytes
-// that only this device reads. Programs pass it to kernels by value, so it holds no pointer into
-// the device, and whoever reads one checks it first.
+// The software device's tensor map: the arguments of cuTensorMapEncodeTiled, in 128 bytes that only
+// this device reads. Programs pass it to kernels by value, so it contains no pointer into the
+// device, and every reader checks it first.
 #ifndef GS_SOFTCUDA_TENSOR_TENSOR_MAP_H
 #define GS_SOFTCUDA_TENSOR_TENSOR_MAP_H
 
@@ -22,7 +22,7 @@ struct tensor_map {
 };
 _Static_assert(sizeof(struct tensor_map) == sizeof(CUtensorMap), "tensor_map");
 
-// Whether the map is one that a tensor_map_encode has made, or could have.
+// Whether tensor_map_encode has made the map, or could have.
 bool tensor_map_valid(const struct tensor_map *map);
 // Returns CUDA_ERROR_INVALID_VALUE where the arguments are not what the driver's documentation
 // demands.

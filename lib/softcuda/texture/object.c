@@ -14,7 +14,7 @@ enum { SLOTS = 1 << 16, SLOT_BITS = 20 };
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct object *_Atomic slots[SLOTS];
 static uint32_t uses[SLOTS];
-static uint32_t next; // where to look for a free one
+static uint32_t next; // where to search for a free one
 
 void object_lock(void)
 {

@@ -1,5 +1,6 @@
-// Arrays, mipmapped arrays, textures and surfaces by number. What a program or a kernel holds is
-// never an address: it is looked up, so a wrong or stale one is a status or a kernel's fault.
+// Arrays, mipmapped arrays, textures and surfaces by number. Programs and kernels never hold an
+// address of one: handles are looked up, so a wrong or stale one is an error status or a kernel's
+// fault.
 //
 // Owns the table. Any thread; engine threads look in it inside a turn, without a lock.
 #ifndef GS_SOFTCUDA_TEXTURE_OBJECT_H
@@ -17,14 +18,14 @@ struct object {
     uint64_t handle; // never 0
     CUcontext owner; // a root
     enum object_kind kind;
-    struct object *next; // while object_release_owner takes several out
+    struct object *next; // used while object_release_owner removes several
 };
 
-// Gives OBJECT, whose kind and owner are set, its handle. False: the table is full.
+// Gives OBJECT, whose kind and owner are set, a handle. False: the table is full.
 bool object_add(struct object *object);
 
-// NULL: no such object of that kind. What is found is good while the caller holds the lock below,
-// or until its turn ends.
+// NULL: no such object of that kind. The object is valid while the caller holds the lock below, or
+// until its turn ends.
 struct object *object_find(uint64_t handle, enum object_kind kind);
 void object_lock(void);
 void object_unlock(void);
@@ -33,7 +34,7 @@ void object_unlock(void);
 // no such object.
 struct object *object_take(uint64_t handle, enum object_kind kind);
 
-// Frees all of OWNER's. The memory of its arrays goes with its other allocations.
+// Frees all objects of OWNER. The memory of its arrays is freed with its other allocations.
 void object_release_owner(CUcontext owner);
 
 #endif

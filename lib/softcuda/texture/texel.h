@@ -1,11 +1,11 @@
-// Texels in device memory, as textures and surfaces see them: what the device tells the
-// interpreter about an object that a kernel names by a handle.
+// Texels in device memory, as textures and surfaces see them: the device's description, for the
+// interpreter, of an object that a kernel uses by a handle.
 //
 // The device (array.c, texture.c) makes these and never changes one; the interpreter
-// (interp/sample.c, interp/texture.c) reads them inside a turn. They say where texels
-// should be, not that memory is still mapped there: the interpreter checks that against its view.
+// (interp/sample.c, interp/texture.c) reads them inside a turn. They say where texels should be,
+// not that memory is still mapped there: the interpreter checks that against its view.
 //
-// texel.c says what a texel's bytes mean, for both, in pure functions.
+// texel.c interprets the bytes of texels, for both, in pure functions.
 #ifndef GS_SOFTCUDA_TEXTURE_TEXEL_H
 #define GS_SOFTCUDA_TEXTURE_TEXEL_H
 
@@ -15,7 +15,7 @@
 #include "cuda/abi.h"
 
 struct image {
-    uint64_t address, bytes;       // of the first texel; up to the end of the last, of all levels
+    uint64_t address, bytes;       // from the first texel to the end of the last, of all levels
     uint64_t pitch, slice;         // bytes from row to row, from slice to slice
     uint32_t width, height, depth; // texels; depth also counts layers and faces; all at least 1
     CUarray_format format;
@@ -32,7 +32,7 @@ void image_lay_out(struct image *m);
 // rounded down, at least one texel, and behind it in memory.
 struct image image_level(const struct image *m, unsigned level);
 
-// What a texture makes of a channel. Integers of 8 and 16 bits may be read as fractions of their
+// How a texture interprets a channel. Integers of 8 and 16 bits may be read as fractions of their
 // largest value.
 enum texel_reading { READ_BITS, READ_UNSIGNED, READ_SIGNED, READ_FLOAT };
 
@@ -40,13 +40,13 @@ struct texture {
     struct image image;
     enum texel_reading reading;
     CUaddress_mode address[3];
-    bool linear;        // filter; else the nearest texel
+    bool linear;        // filter; otherwise the nearest texel
     bool normalized;    // coordinates: 1 is the whole extent
-    bool srgb;          // red, green and blue are decoded as they are read
-    uint32_t border[4]; // as texel_bits would give it
+    bool srgb;          // red, green and blue are decoded from sRGB
+    uint32_t border[4]; // as returned by texel_bits
     // These are for a mipmapped array. Levels are in 256ths.
     bool linear_levels;  // filter between two levels; else the nearest
-    int32_t bias;        // is added to a sample's level
+    int32_t bias;        // added to a sample's level
     int32_t least, most; // bounds of the sum
 };
 
@@ -54,7 +54,7 @@ struct texture {
 // where a texel has none.
 void texel_bits(const struct image *m, const uint8_t *at, uint32_t bits[4]);
 
-// What texture T gives for channel C of a texel that holds BITS.
+// The value of channel C in texture T for a texel that holds BITS.
 uint32_t texel_value(const struct texture *t, unsigned c, uint32_t bits);
 
 // Up to eight texels, whose weights are 256ths and 256 together. `used` is a set of them,

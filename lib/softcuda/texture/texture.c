@@ -1,5 +1,5 @@
-// Texture and surface objects: from the driver's descriptors, which are checked here, to what the
-// interpreter samples. No state but the objects.
+// Texture and surface objects: turns the driver's descriptions, which are checked here, into what
+// the interpreter samples. No state except the objects.
 #include "softcuda/texture/texture.h"
 
 #include <math.h>
@@ -13,7 +13,7 @@
 struct texture_object {
     struct object object;
     struct texture texture;
-    CUDA_RESOURCE_DESC resource; // as they were given
+    CUDA_RESOURCE_DESC resource; // as given by the caller
     CUDA_TEXTURE_DESC desc;
 };
 

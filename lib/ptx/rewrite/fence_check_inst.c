@@ -1,4 +1,5 @@
-/* Instructions as text, for the checker of fences: see fence_check.h. */
+/* What a single instruction is, for the checker of fences; see fence_check.h. Depends on no other
+ * part of the checker. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,16 +20,48 @@ bool checker_fails(struct checker *c, uint32_t i, const char *what)
     return false;
 }
 
-bool checker_is_house(const char *name)
+bool checker_is_reserved(const char *name)
 {
     return !strncmp(name, "gshare$", 7);
 }
 
-/* The text of some instructions, a line each, and room for the text of one that should read so.
- * Names may be of any length: those of C++ templates have thousands of characters. */
+bool checker_is_gshare_function(const struct ptx_func *f)
+{
+    return checker_is_reserved(f->name) || !strncmp(f->name, "_ZN12gshare_print", 17);
+}
+
+uint64_t checker_access_bytes(const struct ptx_inst *inst)
+{
+    uint64_t bytes = (ptx_type_bits(inst->type[0]) + 7) / 8 * (inst->vec ? inst->vec : 1);
+
+    switch (inst->op) {
+    case PTX_OP_APPLYPRIORITY:
+        return 128;
+    case PTX_OP_CP_ASYNC:
+        return 16;
+    case PTX_OP_CP_ASYNC_BULK:
+    case PTX_OP_CP_REDUCE_ASYNC_BULK:
+        return inst->ops[2].kind == PTX_OPND_IMM ? inst->ops[2].imm : CHECKER_BULK;
+    default:
+        return bytes ? bytes : 1;
+    }
+}
+
+bool checker_is_store(const struct checker *c, const struct ptx_inst *inst)
+{
+    enum ptx_class class = ptx_op_class(inst->op);
+
+    return !c->own &&
+           (class == PTX_CLASS_STORE || class == PTX_CLASS_ATOM || class == PTX_CLASS_MATRIX_STORE);
+}
+
+/* ---- Instructions as text ---- */
+
+/* The expected instructions, a line each, and a buffer for the printed form of one that is
+ * compared. Names may be of any length: those of C++ templates have thousands of characters. */
 struct wanted {
     char room[2 * MOST_TEXT], *text, *have;
-    size_t length; /* of the lines that are still to be compared, the last one first */
+    size_t length; /* length of the lines that are still to be compared, the last one first */
 };
 
 static bool wanted_init(struct wanted *wanted, const char *format, va_list arguments)
@@ -39,7 +72,7 @@ static bool wanted_init(struct wanted *wanted, const char *format, va_list argum
     va_copy(again, arguments);
     n = vsnprintf(wanted->room, MOST_TEXT, format, again);
     va_end(again);
-    /* A byte more than the text and its end, so that a longer one differs. */
+    /* One byte more than the text and its NUL, so that a longer one is seen to differ. */
     const size_t size = (size_t)n + 2;
     wanted->text = wanted->room;
     if (n >= 0 && size > MOST_TEXT && (wanted->text = malloc(2 * size)))
@@ -57,8 +90,7 @@ static void wanted_deinit(struct wanted *wanted)
         free(wanted->text);
 }
 
-/* Whether instruction I reads as the last line. If so, the lines before it are still to be
- * compared. */
+/* Whether instruction I is the last of the remaining lines. If so, that line is removed. */
 static bool is_last_line(const struct checker *c, uint32_t i, struct wanted *wanted)
 {
     const char *newline = memrchr(wanted->text, '\n', wanted->length);
