@@ -29,7 +29,7 @@ struct exec {
     bool memory;              /* some nodes allocate or free memory */
     bool conditional;         /* some nodes are conditional */
     struct user_refs objects;
-    unsigned users; /* guarded by execs_lock, as is the handle: number of calls in progress */
+    unsigned users; /* guarded by execs_lock: the valid handle, and calls in progress */
 };
 
 static pthread_mutex_t execs_lock = PTHREAD_MUTEX_INITIALIZER;

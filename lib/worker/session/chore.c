@@ -5,9 +5,9 @@
  *
  * Runs on the main lane. A kernel may be waiting for data that another stream of its session
  * brings, or the tenant's program for an answer, so a chore must not simply stop the session until
- * it is idle. Hence the tenant's own requests go first, and a busy session is paused (pause.h) for
- * 3 ms, then for 6, 12 ms ... up to a second, with four times as long in between, until it falls
- * idle.
+ * it is idle. Hence a busy session is paused (pause.h) for 3 ms, then for 6, 12 ms ... up to a
+ * second, with four times as long in between, until it falls idle. While it is paused, no request
+ * of the tenant is taken; in between, the tenant's requests go first.
  *
  * Another tenant waits for a chore with JOB_PAUSE_UNTIL_DONE. Once such a chore has waited for as
  * long as the session's kernels may run, the session stays paused, and no request is taken after
@@ -145,7 +145,7 @@ struct job *chore_due(uint64_t now)
             session->jobs.paused = pauses || chores_pause(session);
             return job;
         }
-        if (begins || job->pause.on || pauses_until_done(job, now))
+        if (begins || pauses_until_done(job, now))
             pause_turn(job, now);
         waiting++;
         link = &job->next;
