@@ -89,8 +89,8 @@ CUDART_API cudaError_t cudaFuncSetAttribute(const void *stub, enum cudaFuncAttri
     case cudaFuncAttributePreferredSharedMemoryCarveout:
         if (value < -1 || value > 100)
             return error_record(cudaErrorInvalidValue);
-        atomic_store(&kernel->carveout,
-                     value); /* a hint: the server divides the memory by its own rule */
+        /* A hint: the server divides the memory by its own rule. */
+        atomic_store(&kernel->carveout, value);
         return cudaSuccess;
     case cudaFuncAttributeNonPortableClusterSizeAllowed:
         if (value != 0 && value != 1)

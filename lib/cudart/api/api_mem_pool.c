@@ -300,8 +300,8 @@ static cudaError_t access_set(unsigned pool, const struct cudaMemAccessDesc *des
         return cudaErrorInvalidDevice;
     if (!access && desc->flags != cudaMemAccessFlagsProtNone)
         return cudaErrorInvalidValue;
-    if (desc->location.id ==
-        (int)mem_pool_device(pool)) /* the pool's own device always has access */
+    /* The pool's own device always has access. */
+    if (desc->location.id == (int)mem_pool_device(pool))
         return access ? cudaSuccess : cudaErrorInvalidDevice;
     if (mem_pool_shared(pool, true) != 0) /* the memory belongs to another process */
         return access ? cudaErrorInvalidDevice : cudaSuccess;

@@ -19,8 +19,8 @@ struct graph_memory {
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct graph_memory *memories;
-static _Atomic unsigned
-    count; /* number of memories, so that a free takes no lock while there are none */
+/* The number of memories, so that a free takes no lock while there are none. */
+static _Atomic unsigned count;
 static struct graph_memory_figures figures[DEVICES_MAX]; /* by device number */
 
 /* ---- Parts: the lock is held ----------------------------------------------------------------- */

@@ -30,11 +30,11 @@ static _Atomic unsigned first;
 const _Atomic unsigned *const device_first = &first;
 
 static pthread_mutex_t attach_lock = PTHREAD_MUTEX_INITIALIZER;
-static _Atomic unsigned count;   /* devices of the server; 0: none is attached */
-static unsigned first_of_server; /* the server's number for the process's first device; guarded by
-                                    attach_lock */
-static bool
-    tells_at_exit; /* whether strays of sessions are reported at exit; guarded by attach_lock */
+static _Atomic unsigned count; /* devices of the server; 0: none is attached */
+/* Guarded by attach_lock: the server's number for the process's first device; whether strays of
+ * sessions are reported at exit. */
+static unsigned first_of_server;
+static bool tells_at_exit;
 static pthread_once_t fork_once = PTHREAD_ONCE_INIT;
 
 /* Reports the strays that a session with GS_FENCE_REPORT has recorded; CUDA has no call for them.
@@ -251,8 +251,8 @@ void device_detach(void)
         gs_detach(session);
         memory_map_clear(device_number());
         error_forget(session);
-        device->limit[cudaLimitStackSize] =
-            STACK_BYTES; /* a limit that is set after the attach applies to the next session */
+        /* A limit that is set after the attach applies to the next session. */
+        device->limit[cudaLimitStackSize] = STACK_BYTES;
     }
     for (unsigned i = 0; i < DEVICES_MAX; i++)
         left += atomic_load(&own[i].session) != NULL;

@@ -8,8 +8,8 @@
 #define COMPLETION_PARAMETER ".param .align 8 .b8 gshare$done[48]"
 
 enum {
-    COMPLETION_MAX_EPILOGUES =
-        16, /* at most so many epilogues in a kernel; each has some 40 machine instructions */
+    /* The most epilogues in a kernel. Each has some 40 machine instructions. */
+    COMPLETION_MAX_EPILOGUES = 16,
     COMPLETION_EPILOGUE_REGS = 7 /* registers that an epilogue declares */
 };
 

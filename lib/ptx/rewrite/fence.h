@@ -97,14 +97,12 @@ struct fence {
     uint32_t *definitions;       /* see definitions_find */
     bool *labelled;              /* for each instruction: control may come from elsewhere */
     bool plain;                  /* no scope in the function reuses the name of a register */
-    uint32_t
-        *forced; /* for each register: the stretch in which its address lies in the window ... */
+    uint32_t *forced; /* for each register: in which stretch its address lies in the window ... */
     uint64_t *beyond; /* ... or at most this many bytes beyond the window's ends */
     bool *compared;   /* for each register: a comparison depends on it */
     uint32_t stretch; /* the number of the current stretch */
     struct fence_low lows[FENCE_LOWS];
-    unsigned nlows,
-        next_low; /* the number of declared registers for lows; the one that is used next */
+    unsigned nlows, next_low;    /* how many registers are declared for them; the next to use */
     uint32_t bases[FENCE_BASES]; /* the registers of the bases */
     unsigned nbases;
     uint32_t strides[FENCE_STRIDES]; /* the registers of the strides */
@@ -116,9 +114,8 @@ struct fence {
     uint64_t call_work;          /* ... targets of indirect calls ... */
     uint64_t live_work;          /* ... and live registers (fence_size.c) */
     const struct ptx_inst *inst; /* the current instruction */
-    uint8_t
-        *waits; /* for each instruction, see fence_products.c; NULL: the function has no products */
-    uint32_t map; /* the function's register FENCE_MAP, or PTX_NO_REG */
+    uint8_t *waits; /* for each instruction (fence_products.c); NULL: there are no products */
+    uint32_t map;   /* the function's register FENCE_MAP, or PTX_NO_REG */
 };
 
 /* ---- fence_instruction.c ---- */

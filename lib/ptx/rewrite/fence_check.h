@@ -23,8 +23,7 @@ struct checker {
     bool indexed;     /* an access may lie beyond the window and its guard */
     const struct ptx_fence_report *report;
     uint64_t stack_bytes; /* size of gshare$stack in every kernel that has it */
-    uint32_t
-        bottom; /* register with the address of gshare$stack; PTX_NO_REG: the function has none */
+    uint32_t bottom;      /* register with the address of gshare$stack, or PTX_NO_REG */
     uint32_t mask, base, inside, start, far, globals, at, fixed[MOST_FIXED]; /* registers */
     uint32_t map, other;   /* registers with addresses of tensor maps */
     uint64_t product_work; /* steps of fence_check_products.c so far, in the module */

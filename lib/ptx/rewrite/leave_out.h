@@ -13,10 +13,11 @@
 struct leave_out {
     const struct ptx_module *m;
     struct ptx_left_out *left; /* in the report */
-    uint32_t
-        *cause; /* by ptx_func.id: the function because of which it is left out, or REACH_NONE */
-    const char **reasons; /* by ptx_func.id: the reason, for a function that was added itself */
-    uint32_t count;       /* functions that were added */
+    /* By ptx_func.id: the function because of which it is left out, or REACH_NONE; and the reason
+     * of each function that was added itself. */
+    uint32_t *cause;
+    const char **reasons;
+    uint32_t count; /* functions that were added */
 };
 
 /* False: no memory. */

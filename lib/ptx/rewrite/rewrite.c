@@ -185,8 +185,8 @@ static void report_sort(struct ptx_rewrite_report *report)
 
     by_name_sort(report->kernels, report->count, sizeof(*report->kernels));
     by_name_sort((void *)(uintptr_t)fence->windowed, fence->nwindowed, sizeof(*fence->windowed));
-    if (fence->fenced ||
-        fence->moved) /* a table of a module that was refused is incomplete, and nobody reads it */
+    /* A table of a module that was refused is incomplete, and nobody reads it. */
+    if (fence->fenced || fence->moved)
         by_name_sort((void *)(uintptr_t)fence->variables, fence->nvariables,
                      sizeof(*fence->variables));
 }

@@ -10,9 +10,8 @@
 
 enum {
     SLICE = 512, // instructions before a loop yields to other paths
-    PATIENCE =
-        4 *
-        1048576 // instructions before lanes in a join continue without a loop that waits for nobody
+    // Instructions before lanes in a join continue without a loop that waits for nobody.
+    PATIENCE = 4 * 1048576
 };
 
 // ---- Choosing

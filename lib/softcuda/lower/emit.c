@@ -137,8 +137,8 @@ static uint32_t pool_add(struct lower *L, uint64_t value, unsigned bits)
 {
     struct code *c = L->code;
     uint32_t bytes = bits == 64 ? LANES * 8 : bits == 32 ? LANES * 4 : SLOT_ALIGN;
-    uint32_t at =
-        c->pool_bytes ? c->pool_bytes : SLOT_ALIGN; // offset 0 stays unused: it means none
+    // Offset 0 means none.
+    uint32_t at = c->pool_bytes ? c->pool_bytes : SLOT_ALIGN;
     if (L->program->pool_bytes + bytes > MAX_POOL) {
         lower_fail(L, -E2BIG, "too many constants");
         return 0;
