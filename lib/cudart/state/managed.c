@@ -12,10 +12,16 @@
 #include "cudart/state/managed_variable.h"
 #include "cudart/state/peer_access.h"
 
+#define PATIENCE_MAX 63u
+
 /* Whether the device of that number has memory that others can reach. */
 static _Atomic bool has_managed[DEVICES_MAX];
-/* Whether the one has asked for the other's, and has an answer that stays. */
-static _Atomic bool asked[DEVICES_MAX][DEVICES_MAX];
+/* What one device was told when it asked for access to another one's managed memory. */
+static struct {
+    _Atomic bool asked;        /* the answer stays */
+    _Atomic unsigned wait;     /* it may change: how much work goes before the next attempt */
+    _Atomic unsigned patience; /* how much to wait for after the next refusal */
+} answers[DEVICES_MAX][DEVICES_MAX];
 
 static cudaError_t region_make(void **out, size_t size)
 {
@@ -82,16 +88,44 @@ bool managed_has_slow(const void *ptr)
     return found;
 }
 
+/* Whether the device is to ask for the owner's managed memory before this work. An attempt takes
+ * several requests, so that one that is refused each time is made ever more seldom. */
+static bool asks_now(unsigned number, unsigned owner)
+{
+    const unsigned wait = atomic_load(&answers[number][owner].wait);
+
+    if (atomic_load(&answers[number][owner].asked))
+        return false;
+    if (wait > 0)
+        atomic_store(&answers[number][owner].wait, wait - 1);
+    return wait == 0;
+}
+
+static void answers_forget(unsigned number, unsigned owner)
+{
+    atomic_store(&answers[number][owner].asked, false);
+    atomic_store(&answers[number][owner].wait, 0);
+    atomic_store(&answers[number][owner].patience, 0);
+}
+
+static void refusal_note(unsigned number, unsigned owner)
+{
+    const unsigned patience = atomic_load(&answers[number][owner].patience);
+
+    atomic_store(&answers[number][owner].wait, patience);
+    atomic_store(&answers[number][owner].patience,
+                 patience < PATIENCE_MAX ? 2 * patience + 1 : patience);
+}
+
 /* Gives the call's device access to the managed memory of the process's other devices. What a limit
- * or memory refuses now is asked for again before the next work. */
+ * or memory refuses now is asked for again before later work. */
 static void others_reach(void)
 {
     const unsigned number = device_number();
     cudaError_t error;
 
     for (unsigned owner = 0; owner < DEVICES_MAX; owner++) {
-        if (owner == number || !atomic_load(&has_managed[owner]) ||
-            atomic_load(&asked[number][owner]))
+        if (owner == number || !atomic_load(&has_managed[owner]) || !asks_now(number, owner))
             continue;
         error = peer_access_managed(owner);
         device_enter(number);
@@ -99,7 +133,9 @@ static void others_reach(void)
             report_once("kernels of device %u do not reach managed memory of device %u%s", number,
                         owner, error == cudaErrorPeerAccessUnsupported ? "" : " for now");
         if (error == cudaSuccess || error == cudaErrorPeerAccessUnsupported)
-            atomic_store(&asked[number][owner], true);
+            atomic_store(&answers[number][owner].asked, true);
+        else
+            refusal_note(number, owner);
     }
 }
 
@@ -183,8 +219,8 @@ void managed_forget(void)
     managed_lock();
     atomic_store(&has_managed[gone], false);
     for (unsigned i = 0; i < DEVICES_MAX; i++) {
-        atomic_store(&asked[gone][i], false);
-        atomic_store(&asked[i][gone], false);
+        answers_forget(gone, i);
+        answers_forget(i, gone);
     }
     for (struct region *r = region_next(NULL), *next; r != NULL; r = next) {
         next = region_next(r);

@@ -8,8 +8,7 @@
 
 enum {
     MAX_HOPS = 64, /* branches to branches that are followed */
-    STEPS_EACH =
-        200 /* steps of postdom_find for each edge; code from compilers takes two or three */
+    STEPS_EACH = 200 /* of postdom_find for each edge; code from compilers takes two or three */
 };
 
 /* The nodes are the blocks, then the ends, and last the node that all ends lead to. */
