@@ -7,7 +7,7 @@
 #include "ptx/ir/postdom.h"
 
 enum {
-    MAX_HOPS = 64, /* branches to branches that are followed */
+    MAX_HOPS = 64,   /* branches to branches that are followed */
     STEPS_EACH = 200 /* of postdom_find for each edge; code from compilers takes two or three */
 };
 
