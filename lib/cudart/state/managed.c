@@ -1,5 +1,5 @@
-/* managed.c - see managed.h. Owns allocations, which devices have been given access to them, and
- * what happens around work. */
+/* managed.c - see managed.h. Owns the allocations, the access of other devices to them, and the
+ * steps before and after work. */
 #include "cudart/state/managed.h"
 
 #include <stdlib.h>
@@ -14,7 +14,7 @@
 
 #define PATIENCE_MAX 63u
 
-/* Whether the device of that number has memory that others can reach. */
+/* For each device: it has managed memory that other devices may reach. */
 static _Atomic bool has_managed[DEVICES_MAX];
 /* What one device was told when it asked for access to another one's managed memory. */
 static struct {
@@ -42,7 +42,7 @@ static cudaError_t region_make(void **out, size_t size)
     if (error == cudaSuccess && !region_map(region))
         error = cudaErrorMemoryAllocation;
     if (error == cudaSuccess) {
-        /* Zeros on both sides; the program is about to fill it. */
+        /* Both sides are zero, and the program is about to fill it. */
         region_give(region, 0, region->blocks, true);
         region_add(region);
         atomic_store(&has_managed[region->device], true);
@@ -61,7 +61,7 @@ cudaError_t managed_alloc(void **out, size_t size)
 {
     cudaError_t error = region_make(out, size);
 
-    /* Not under the lock: giving back waits for the session's work. */
+    /* Without the lock, because heaps_give_all waits for the session's work. */
     return error == cudaErrorMemoryAllocation && heaps_give_all() ? region_make(out, size) : error;
 }
 
@@ -139,8 +139,8 @@ static void others_reach(void)
     }
 }
 
-/* The status of copies to the call's device, before work of the device of that number. The end of
- * another device's session is for that device's calls to tell: its memory has ended with it. */
+/* Returns the status of copies to the call's device before work of device `number`. If the session
+ * of another device has ended, its own calls report that, and its memory no longer exists. */
 static gs_status copies_status(unsigned number, gs_status status)
 {
     gs_status now;
@@ -151,7 +151,7 @@ static gs_status copies_status(unsigned number, gs_status status)
     return now == GS_OK || now == GS_NOT_READY ? status : GS_OK;
 }
 
-/* Gives what the device reaches to the region's holder. The lock is held. */
+/* Gives all blocks of the regions that the device reaches to their holders. The lock is held. */
 static gs_status reached_to_device(unsigned number)
 {
     gs_status status = GS_OK;
@@ -164,7 +164,7 @@ static gs_status reached_to_device(unsigned number)
         device_enter(r->holder);
         status = copies_status(number, region_to_device(r));
     }
-    /* Other streams' work may follow at once, and that of other devices. */
+    /* Work of other streams and devices may follow at once. */
     for (unsigned i = 0; i < DEVICES_MAX && status == GS_OK; i++) {
         const gs_status copied = blocks_wait(i);
 

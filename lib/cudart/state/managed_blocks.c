@@ -1,5 +1,5 @@
 /* managed_blocks.c - see managed_blocks.h. Owns each device's stream for these copies, and the
- * answer to faults: the pager holds the lock while it resolves one. */
+ * handling of faults. The pager holds the lock while it resolves a fault. */
 #include "cudart/state/managed_blocks.h"
 
 #include <sched.h>
@@ -11,13 +11,13 @@
 #include "cudart/state/peer_access.h"
 #include "cudart/state/stream.h"
 
-/* What copies a device's blocks; NULL: not made yet. */
+/* For each device: what its copies need. The stream is NULL before they are made. */
 static struct copier {
     gs_stream stream;
-    void *bounce; /* a block of pinned memory: copies to other memory wait, and print */
+    void *bounce; /* a block of pinned memory: copies to other memory would wait, and print */
 } copiers[DEVICES_MAX];
 
-/* Of a run of blocks, what is copied. */
+/* Returns how many bytes of a run of blocks are copied. */
 static size_t copy_size(const struct region *region, const char *from, size_t size)
 {
     size_t left = region->used - (size_t)(from - region->base);
@@ -25,9 +25,9 @@ static size_t copy_size(const struct region *region, const char *from, size_t si
     return left < size ? left : size;
 }
 
-/* Waits until the stream is idle, NULL: all of the call's device. gs_stream_sync would print what
- * kernels print, for which the thread that waits for the pager may have the lock. As libgshare's
- * waits: spins, yields, then sleeps in steps that grow. */
+/* Waits until the stream is idle, or, if it is NULL, the call's device. gs_stream_sync would also
+ * print the output of kernels, and the thread that waits for the pager may hold the lock for that.
+ * Like libgshare's own waits it spins, yields, then sleeps for growing times. */
 static gs_status wait_idle(gs_stream only)
 {
     struct timespec pause = {0, 10000};
@@ -56,7 +56,7 @@ bool region_is_reached(const struct region *region, unsigned number)
     return peer_access_to_managed(number, region->device);
 }
 
-/* Where the region's holder has what the host has at the address. */
+/* Returns the holder's address for the host's address `at`. */
 static gs_devptr at_holder(const struct region *region, const char *address)
 {
     const gs_devptr base = region->holder == region->device ? (gs_devptr)(uintptr_t)region->base
@@ -65,8 +65,8 @@ static gs_devptr at_holder(const struct region *region, const char *address)
     return base + (gs_devptr)(address - region->base);
 }
 
-/* Waits for the work of all devices that reach the region; one whose session has ended has none.
- * The call's device becomes the region's holder. */
+/* Waits for the work of all devices that reach the region; a device whose session has ended has
+ * none. Makes the region's holder the call's device. */
 static void wait_idle_devices(const struct region *region)
 {
     for (unsigned i = 0; i < DEVICES_MAX; i++) {
@@ -98,15 +98,15 @@ void block_to_host(struct region *region, size_t block)
     mprotect(base, size, PROT_READ | PROT_WRITE);
 }
 
-/* The call's device is the region's holder, as below. Where the copy is refused, the blocks stay
- * the host's: it alone has what was written. */
+/* Copies a run of blocks to the region's holder, the call's device, and gives them to it. If the
+ * copy is refused, the host keeps the blocks, because only it has the written content. */
 static gs_status run_to_device(struct region *region, size_t first, size_t count)
 {
     size_t at = first * MANAGED_BLOCK;
     size_t size = (count - 1) * MANAGED_BLOCK + region_block_size(region, first + count - 1);
     gs_status status;
 
-    /* From here on a thread that writes there waits for the lock. */
+    /* From here on a thread that writes there faults, and waits for the lock. */
     mprotect(region->base + at, size, PROT_NONE);
     status = gs_memcpy_htod_async(device_session(), at_holder(region, region->base + at),
                                   region->view + at, copy_size(region, region->base + at, size),
@@ -142,7 +142,7 @@ void region_holder_change(struct region *region, unsigned number)
     region->holder = number;
 }
 
-/* The pager's: a fault at the address. */
+/* Resolves a fault at the address. On the pager. */
 static bool fault_resolve(const void *address)
 {
     struct region *region;

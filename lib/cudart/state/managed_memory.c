@@ -11,7 +11,7 @@
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct block_heap slabs[DEVICES_MAX]; /* by the device's number */
 
-/* Adds a slab. False: *status. The lock is held. */
+/* Adds a slab. False: *status says why. The lock is held. */
 static bool slab_add(struct block_heap *heap, gs_status *status)
 {
     gs_devptr base;
@@ -24,7 +24,7 @@ static bool slab_add(struct block_heap *heap, gs_status *status)
     return *status == GS_OK;
 }
 
-/* Gives the server back a slab of which nothing is used. The lock is held. */
+/* Returns an unused slab to the server. The lock is held. */
 static gs_status slab_remove(struct block_heap *heap)
 {
     struct arena *empty = block_heap_empty(heap);
@@ -37,7 +37,7 @@ static gs_status slab_remove(struct block_heap *heap)
     return peer_free(base);
 }
 
-/* A block begins at no page: it has one more than is used. */
+/* Blocks are not page-aligned, so each has room for one page more than it needs. */
 static gs_status block_alloc(size_t size, size_t page, struct managed_memory *memory)
 {
     struct block_heap *heap = &slabs[device_number()];

@@ -1,7 +1,7 @@
 /*
- * managed_memory.h - the device memory of managed memory: whole pages. A small piece lies with
- * others in a slab, so that devices with peer access can have it mapped: what the server allocates
- * below 1 MiB cannot be exported. Any thread.
+ * managed_memory.h - the device memory behind managed memory, in whole pages. Small pieces share a
+ * slab: an allocation below 1 MiB cannot be exported, and so could not be mapped on devices with
+ * peer access. Any thread.
  */
 #ifndef GS_CUDART_MANAGED_MEMORY_H
 #define GS_CUDART_MANAGED_MEMORY_H
@@ -11,15 +11,15 @@
 struct block; /* base/block_heap.h */
 
 struct managed_memory {
-    gs_devptr base;      /* the beginning of a page */
-    struct block *block; /* of a slab; NULL: an allocation of its own */
+    gs_devptr base;      /* page-aligned */
+    struct block *block; /* its block in a slab; NULL: a separate allocation */
 };
 
-/* Allocates on the call's device; size: whole pages. */
+/* Allocates on the call's device. size: a multiple of `page`. */
 gs_status managed_memory_alloc(size_t size, size_t page, struct managed_memory *memory);
-/* The work that uses it is done, or is waited for. The call's device is the memory's. */
+/* Frees memory of the call's device. Waits for the work that uses it. */
 gs_status managed_memory_free(const struct managed_memory *memory);
-/* The call's device is to be detached, and its memory goes with the session. */
+/* Forgets the slabs of the call's device, whose memory ends with its session. */
 void managed_memory_forget(void);
 
 #endif

@@ -1,5 +1,5 @@
-/* managed_region.c - see managed_region.h. Owns the list of regions and their lock, the pages that
- * the process has of them, and how many blocks are the host's. */
+/* managed_region.c - see managed_region.h. Owns the list of regions and its lock, the process's
+ * pages of each region, and the count of blocks that the host has. */
 #include "cudart/state/managed_region.h"
 
 #include <pthread.h>
@@ -16,7 +16,7 @@ const _Atomic unsigned *const managed_regions = &region_count;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct region *regions;
-static size_t host_blocks; /* of all regions, those that are the host's */
+static size_t host_blocks; /* how many blocks of all regions the host has */
 
 void managed_lock(void)
 {
@@ -92,7 +92,7 @@ bool region_map(struct region *region)
     return false;
 }
 
-/* The window's addresses stay the process's, without pages, where they were. */
+/* Unmaps the pages. Where the process has reserved the window's addresses, they stay reserved. */
 static void region_unmap(const struct region *region)
 {
     if (!devices[region->device].host_range_reserved) {

@@ -1,5 +1,5 @@
-/* managed_variable.c - see managed_variable.h. Owns what is a variable's alone of a region: its
- * copies, and which device keeps the value. */
+/* managed_variable.c - see managed_variable.h. Owns the parts of a region that only variables have:
+ * the copies, and which device keeps the value. */
 #include "cudart/state/managed_variable.h"
 
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 #include "cudart/state/device.h"
 #include "cudart/state/managed_blocks.h"
 
-static bool has_copies; /* on other devices: blocks may have to move to them */
+static bool has_copies; /* some variable has a copy, to which blocks may have to move */
 
 cudaError_t managed_add_variable(void *base, size_t size)
 {
@@ -28,7 +28,7 @@ cudaError_t managed_add_variable(void *base, size_t size)
     if (error == cudaSuccess && !region_map(region))
         error = cudaErrorMemoryAllocation;
     if (error == cudaSuccess) {
-        /* The device has its initial value. */
+        /* The device has the initial value. */
         mprotect(region->base, region->size, PROT_NONE);
         region_add(region);
     }
@@ -66,8 +66,7 @@ bool managed_variables_have_copies(void)
     return has_copies;
 }
 
-/* The device that keeps a variable when the one that is gone has lost it; that one: there is none.
- */
+/* Returns the device that keeps a variable which device `gone` loses; `gone` if there is none. */
 static unsigned device_left(const struct region *region, unsigned gone)
 {
     unsigned number = 0;
