@@ -9,7 +9,7 @@
 #include "cudart/state/device.h"
 #include "cudart/state/heaps.h"
 
-/* An allocation from this size on has device memory of its own, which can be exported. */
+/* The least size of an allocation that has device memory of its own and can be exported. */
 #define EXPORTED_LEAST ((size_t)1 << 20)
 
 struct allocation {
@@ -19,17 +19,19 @@ struct allocation {
 
 enum ability { ABILITY_UNKNOWN, ABILITY_NONE, ABILITY_THERE };
 
-/* What a device's cudaMalloc has allocated, one of its pools, or its managed memory. */
+/* The allocations of a device that share access: those of cudaMalloc, of managed memory, or of one
+ * pool. */
 struct owned {
     unsigned device;       /* its number */
-    struct allocation *at; /* in the order of addresses */
+    struct allocation *at; /* sorted by address */
     size_t count, room;
-    bool reached_by[DEVICES_MAX]; /* these devices have access */
+    bool reached_by[DEVICES_MAX]; /* by device: it has access */
 };
 
-/* Held by whatever changes the lists or what is mapped, also while it waits for the device. */
+/* Held for any change of the lists or mappings, also while that waits for the device. */
 static pthread_mutex_t changing = PTHREAD_MUTEX_INITIALIZER;
-/* Held for the moment of a change, so that copies, which only look, wait for no device. */
+/* Held only for the moment in which a list changes, so that copies, which only read the lists,
+ * never wait for a device. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 #define OF_EACH_DEVICE                                                                             \
     {                                                                                              \
@@ -39,10 +41,10 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct owned of_malloc[DEVICES_MAX] = OF_EACH_DEVICE;
 static struct owned of_managed[DEVICES_MAX] = OF_EACH_DEVICE;
 static struct owned of_pools[POOLS_MAX]; /* by the pool's number less 1 */
-/* Whether any device has ever been given access: most programs have none, and each of their
- * cudaFree asks. */
+/* Whether any device has ever been given access. Each cudaFree asks this, and most programs give
+ * none. */
 static _Atomic bool access_given;
-/* Whether the one device can have access to the other's, [owner][device]. */
+/* [owner][device]: whether the device can have access to the owner's memory. */
 static enum ability abilities[DEVICES_MAX][DEVICES_MAX];
 
 static gs_session session_of(unsigned number)
@@ -52,8 +54,8 @@ static gs_session session_of(unsigned number)
 
 /* ---- Lists of a device's allocations: `changing` is held, or `lock` to look ------------------ */
 
-/* The list of the call's device. A pool's number becomes one of another device only while the list
- * is empty, so that who looks reads no device that is written. */
+/* Returns the list of the pool of the call's device. A list changes its device only while it is
+ * empty; readers skip empty lists, so they never read a device number that is being written. */
 static struct owned *owned_of(unsigned pool)
 {
     const unsigned number = device_number();
@@ -66,8 +68,8 @@ static struct owned *owned_of(unsigned pool)
     return own;
 }
 
-/* The first of the device's lists, the one after `own`, or NULL. Pools without memory are left out.
- */
+/* Returns the device's list after `own`, or its first list if `own` is NULL. Skips pools without
+ * memory. NULL: there are no more. */
 static struct owned *owned_next(unsigned device, const struct owned *own)
 {
     size_t pool = 0;
@@ -83,7 +85,7 @@ static struct owned *owned_next(unsigned device, const struct owned *own)
     return pool < POOLS_MAX ? &of_pools[pool] : NULL;
 }
 
-/* The number of allocations that begin at or before the address. */
+/* Returns the number of allocations that begin at or before the address. */
 static size_t allocations_before(const struct owned *own, gs_devptr address)
 {
     size_t low = 0, high = own->count;
@@ -99,7 +101,7 @@ static size_t allocations_before(const struct owned *own, gs_devptr address)
     return low;
 }
 
-/* The allocation that has the address; NULL: none. */
+/* Returns the allocation that contains the address; NULL: there is none. */
 static struct allocation *allocation_of(const struct owned *own, gs_devptr address)
 {
     const size_t before = allocations_before(own, address);
@@ -108,7 +110,7 @@ static struct allocation *allocation_of(const struct owned *own, gs_devptr addre
     return found != NULL && address - found->base < found->size ? found : NULL;
 }
 
-/* The device's list that has the address; NULL: none. */
+/* Returns the device's list with the allocation that contains the address; NULL: there is none. */
 static struct owned *owned_with(unsigned device, gs_devptr address)
 {
     struct owned *own = NULL;
@@ -191,14 +193,14 @@ static gs_status allocation_map(unsigned number, unsigned owner, gs_devptr base)
     return GS_ERR_NOT_SUPPORTED;
 }
 
-/* Waits, so that the address is free when the call returns. */
+/* Waits for the device first, so that the address is free when the call returns. */
 static void allocation_unmap(unsigned number, gs_devptr base)
 {
     gs_sync(session_of(number));
     gs_free(session_of(number), base);
 }
 
-/* Unmaps the allocation from the devices with a number below `end` that have access. */
+/* Unmaps the allocation from all devices with access whose number is below `end`. */
 static void unmap_below(const struct owned *own, unsigned end, gs_devptr base)
 {
     for (unsigned i = 0; i < end; i++) {
@@ -207,7 +209,7 @@ static void unmap_below(const struct owned *own, unsigned end, gs_devptr base)
     }
 }
 
-/* Maps the allocation to all devices that have access, or to none. */
+/* Maps the allocation on all devices with access, or, if that fails, on none. */
 static gs_status map_to_all(const struct owned *own, gs_devptr base)
 {
     gs_status status = GS_OK;
@@ -272,7 +274,7 @@ gs_status peer_free(gs_devptr base)
     return gs_free(device_session(), base);
 }
 
-/* Notes the devices that have access to some of the owner's memory. */
+/* Sets reaching[] for each device that has access to any of the owner's memory. */
 static void accessors_find(unsigned owner, bool reaching[DEVICES_MAX])
 {
     pthread_mutex_lock(&lock);
@@ -324,15 +326,15 @@ static cudaError_t both_use(unsigned number, unsigned owner)
     return error;
 }
 
-/* Whether a mapping has failed for good. Of other statuses the reason, such as a limit, may pass.
+/* Whether a mapping has failed for good. The cause of any other status, such as a limit, may pass.
  */
 static bool is_refused(gs_status status)
 {
     return status == GS_ERR_NOT_SUPPORTED || status == GS_ERR_PERMISSION;
 }
 
-/* Tries it out: the driver, fences, the server and the addresses that are free have a say.
- * `changing` is held. */
+/* Finds by a trial whether the device can have access, because that depends on the driver, on
+ * fences, on the server and on free addresses. `changing` is held. */
 static gs_status ability_find(unsigned number, unsigned owner)
 {
     enum ability *ability = &abilities[owner][number];
@@ -351,8 +353,8 @@ static gs_status ability_find(unsigned number, unsigned owner)
     return GS_OK;
 }
 
-/* As peer_access_can, after both_use. cudaErrorMemoryAllocation: a limit or memory was in the way.
- * `changing` is held. */
+/* Like peer_access_can, after both_use. cudaErrorMemoryAllocation: a limit or a lack of memory
+ * prevented the trial. `changing` is held. */
 static cudaError_t ability_ask(unsigned number, unsigned owner, bool *can)
 {
     gs_status status = GS_OK;
@@ -375,7 +377,7 @@ cudaError_t peer_access_can(unsigned number, unsigned owner, bool *can)
     return error == cudaErrorMemoryAllocation ? cudaSuccess : error;
 }
 
-/* Maps what the list has, or nothing. `changing` is held. */
+/* Maps all allocations of the list on the device, or, if that fails, none. `changing` is held. */
 static gs_status map_list(unsigned number, const struct owned *own)
 {
     gs_status status = GS_OK;
@@ -388,8 +390,9 @@ static gs_status map_list(unsigned number, const struct owned *own)
     return status;
 }
 
-/* Whether the device can have access is asked only of an empty list: else the mapping shows it, and
- * the owner may have no memory left to ask with. `changing` is held. */
+/* Gives the device access to the list. Only for an empty list does it ask first whether that is
+ * possible: otherwise the mapping shows it, and the owner may have no memory left for a trial.
+ * `changing` is held. */
 static cudaError_t enable(unsigned number, struct owned *own)
 {
     cudaError_t error = cudaSuccess;
@@ -410,7 +413,7 @@ static cudaError_t enable(unsigned number, struct owned *own)
     return cudaSuccess;
 }
 
-/* `changing` is held. */
+/* Takes the device's access to the list away. `changing` is held. */
 static cudaError_t disable(unsigned number, struct owned *own)
 {
     if (!own->reached_by[number])
@@ -492,8 +495,8 @@ void peer_access_pool_end(unsigned pool)
     pthread_mutex_unlock(&changing);
 }
 
-/* Takes all access to the list away, if the session of its device is gone, and that device's own.
- */
+/* Takes away the access of device `gone` to the list; if the list is that device's, the access of
+ * all devices. */
 static void owned_forget(struct owned *own, unsigned gone)
 {
     for (unsigned i = 0; i < DEVICES_MAX; i++) {
