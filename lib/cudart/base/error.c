@@ -8,6 +8,7 @@
 
 static _Thread_local cudaError_t last;
 static bool forked; /* set while the process has one thread */
+static atomic_flag memory_told = ATOMIC_FLAG_INIT, host_memory_told = ATOMIC_FLAG_INIT;
 
 /* The errors by which sessions have ended. One per device of a process is enough. */
 #define ENDS_MAX 8
@@ -68,22 +69,12 @@ static void fault_report(gs_session session)
 }
 
 /* CUDA has one error for a limit of the session, a limit of its user, and a device that all tenants
- * have filled. A program that tries different sizes gets one line. */
-static void out_of_memory_report(void)
+ * have filled. A program that tries different sizes gets one line for each kind of memory; host
+ * memory has limits of its own: user-host-mem, and host blocks. */
+static void out_of_memory_report(atomic_flag *told, const char *kind)
 {
-    static atomic_flag told = ATOMIC_FLAG_INIT;
-
-    if (!atomic_flag_test_and_set(&told))
-        report_error("out of memory: %s", gs_last_error_message());
-}
-
-/* The same for host memory, which has limits of its own: user-host-mem, and host blocks. */
-static void out_of_host_memory_report(void)
-{
-    static atomic_flag told = ATOMIC_FLAG_INIT;
-
-    if (!atomic_flag_test_and_set(&told))
-        report_error("out of host memory: %s", gs_last_error_message());
+    if (!atomic_flag_test_and_set(told))
+        report_error("out of %s: %s", kind, gs_last_error_message());
 }
 
 /* CUDA has no error either for work that waits in vain behind other sessions' kernels. The message
@@ -158,7 +149,7 @@ cudaError_t error_of(gs_session session, gs_status status)
         return cudaErrorInvalidResourceHandle;
     case GS_ERR_QUOTA:
     case GS_ERR_NO_DEVICE_MEMORY:
-        out_of_memory_report();
+        out_of_memory_report(&memory_told, "memory");
         return cudaErrorMemoryAllocation;
     case GS_ERR_NO_MEMORY:
     case GS_ERR_LIMIT:
@@ -207,7 +198,7 @@ cudaError_t error_of(gs_session session, gs_status status)
 cudaError_t error_of_host(gs_session session, gs_status status)
 {
     if (status == GS_ERR_LIMIT || status == GS_ERR_NO_MEMORY)
-        out_of_host_memory_report();
+        out_of_memory_report(&host_memory_told, "host memory");
     return error_of(session, status);
 }
 
