@@ -44,15 +44,21 @@ static void expect_text(const char *out, const char *what, bool there)
         fail_msg("%s \"%s\" in:\n%s", there ? "no" : "there is", what, out);
 }
 
-/* The call that records what happens in the line of the function. */
+/* The call that records what happens in the line of the function. The exit behind it lets the
+ * compiler forget what would follow: with ten assertions that saves 40 of 120 registers. */
 static void expect_call(const char *out, const char *guard, enum fault_what what, uint64_t function,
                         uint64_t line)
 {
-    char call[128];
+    char call[128], end[128];
+    const char *at;
 
     snprintf(call, sizeof(call), "%scall gshare$trapped, (%llu);", guard,
              (unsigned long long)((uint64_t)what << 56 | function << 32 | line));
     expect_text(out, call, true);
+    at = strstr(out, call) + strlen(call);
+    at += strspn(at, " \t\n");
+    snprintf(end, sizeof(end), "%sexit;", guard);
+    assert_int_equal(strncmp(at, end, strlen(end)), 0);
 }
 
 static void a_trap_keeps_its_guard_and_line(void **state)

@@ -2,10 +2,13 @@
  * on the device each of them ends the context, for all, and an H200 takes 0.2 s to report an
  * assertion, 3 s for a trap. In a module with this pass
  *
- *     @%p trap;                  becomes   @%p call gshare$trapped, (WHERE);
- *     @%p call __assertfail, (...);   gets behind it   @%p call gshare$trapped, (WHERE);
+ *     @%p trap;                  becomes   @%p call gshare$trapped, (WHERE); @%p exit;
+ *     @%p call __assertfail, (...);   gets behind it   the same
  *
  * and gshare$trapped (fault_text.c) writes the session's fault note and ends the thread by exit.
+ * The exit behind the call tells the compiler so: it would keep values for what follows otherwise,
+ * and a kernel of ten assertions took 120 registers instead of 80 (94 without the pass), so that
+ * blocks of 512 threads no longer fitted.
  * The assertion's message was printed before (printf_pass.c). The kernel's other threads continue;
  * a barrier of the block or warp does not wait for threads that have ended.
  *
@@ -31,18 +34,13 @@ static void take(struct rewrite *rw, const struct ptx_func *f, const struct ptx_
     const enum fault_what what = is_assert(inst) ? FAULT_ASSERT : FAULT_TRAP;
     bool negated = false;
     size_t len = 0;
-    const char *guard = rewrite_guard(rw->text, inst, &len, &negated);
-    const char *call = edits_text(&rw->edits, "call gshare$trapped, (%llu);",
-                                  (unsigned long long)fault_where(what, f, inst->line));
+    const char *name = rewrite_guard(rw->text, inst, &len, &negated);
+    const char *guard =
+        !name ? "" : edits_text(&rw->edits, "@%s%.*s ", negated ? "!" : "", (int)len, name);
+    const char *call = edits_text(&rw->edits, " %scall gshare$trapped, (%llu); %sexit;", guard,
+                                  (unsigned long long)fault_where(what, f, inst->line), guard);
 
-    if (what == FAULT_TRAP)
-        edits_replace(&rw->edits, rewrite_opcode_at(rw, inst), inst->end, call);
-    else if (guard)
-        edits_insert(
-            &rw->edits, inst->end,
-            edits_text(&rw->edits, " @%s%.*s %s", negated ? "!" : "", (int)len, guard, call));
-    else
-        edits_insert(&rw->edits, inst->end, call);
+    edits_replace(&rw->edits, what == FAULT_TRAP ? inst->begin : inst->end, inst->end, call);
 }
 
 bool trap_pass_serves(struct rewrite *rw)
