@@ -1787,6 +1787,35 @@ static void a_base_is_checked_wherever_it_is_written(void **state)
     free(out);
 }
 
+static void sums_of_one_product_are_checked_too(void **state)
+{
+    static const char sum[] = "add.s64 gshare$at, gshare$at, gshare$fixed0;",
+                      product[] = "mul.wide.u32 gshare$at, %r2, 4;";
+    char *out = fenced_body("ld.global.u64 %d6, [%d1]; ld.global.u64 %d5, [%d1+8]; "
+                            "X: mul.wide.u32 %d7, %r2, 4; add.s64 %d4, %d7, %d6; "
+                            "add.s64 %d3, %d5, %d7; ld.global.u32 %r3, [%d4+8]; "
+                            "st.global.u32 [%d3], %r3; @%p1 bra X; ");
+
+    (void)state;
+    expect_text(out, "add.s64 gshare$at, gshare$at, gshare$fixed1;", true);
+    expect_checked(out, sum, "add.s64 gshare$at, gshare$fixed0, gshare$at;", "is not whole");
+    expect_checked(out, sum, "add.s64 gshare$at, gshare$fixed0, gshare$fixed0;", "is not whole");
+    expect_checked(out, sum, "add.s64 gshare$at, %d2, gshare$fixed0;", "is not whole");
+    expect_checked(out, sum, "add.s64 gshare$at, gshare$at, %d6;", "is not whole");
+    expect_checked(out, sum, "add.f64 gshare$at, gshare$at, gshare$fixed0;", "is not whole");
+    expect_checked(out, sum, "sub.s64 gshare$at, gshare$at, gshare$fixed0;", "is used otherwise");
+    expect_checked(out, sum, "@%p1 add.s64 gshare$at, gshare$at, gshare$fixed0;",
+                   "is used otherwise");
+    expect_checked(out, sum, "add.s64 gshare$at, gshare$at, gshare$fixed0; Y:", "is not whole");
+    expect_checked(out, sum, "Y: add.s64 gshare$at, gshare$at, gshare$fixed0;", "is not whole");
+    expect_checked(out, product, "mul.wide.u32 gshare$at, %r2, 13;", "is not whole");
+    expect_checked(out, product, "mul.lo.u64 gshare$at, %d2, 4;", "is not whole");
+    expect_checked(out, product, "@%p1 mul.wide.u32 gshare$at, %r2, 4;", "is not whole");
+    expect_checked(out, product, "mul.wide.u32 gshare$far, %r2, 4;", "");
+    expect_checked(out, "[gshare$at+8]", "[gshare$at+1048577]", "the fence is not whole");
+    free(out);
+}
+
 /* An address that is made of a base and an index is fenced by itself where making it anew at the
  * access could give another one, or where the base may lie outside though the sum does not. */
 static void what_is_no_fixed_base_is_fenced_at_each_access(void **state)
@@ -1816,7 +1845,7 @@ static void what_is_no_fixed_base_is_fenced_at_each_access(void **state)
 
         snprintf(body, sizeof(body), "ld.global.u64 %%d6, [%%d1]; %s @%%p1 bra X;", all[i]);
         out = fenced_body(body);
-        expect_text(out, "mad.wide.u32 gshare$at", false);
+        expect_text(out, "wide.u32 gshare$at", false);
         free(out);
     }
 }
@@ -2247,6 +2276,7 @@ int main(void)
         cmocka_unit_test(what_other_passes_add_stays),
         cmocka_unit_test(a_fence_that_lacks_a_piece_is_refused),
         cmocka_unit_test(a_base_is_checked_wherever_it_is_written),
+        cmocka_unit_test(sums_of_one_product_are_checked_too),
         cmocka_unit_test(what_is_no_fixed_base_is_fenced_at_each_access),
         cmocka_unit_test(a_long_way_to_an_address_is_given_up),
         cmocka_unit_test(what_the_pass_must_not_leave_is_seen),

@@ -137,7 +137,9 @@ static void indices_off_a_base_stay_in_reach(void **state)
         "mul.wide.u32 %y, %i, 3; add.s64 %z, %own, %y;",
         "cvt.u64.u32 %y, %i; add.s64 %z, %own, %y;",
         "cvt.u64.u32 %y, %i; shl.b64 %y, %y, 2; add.s64 %z, %own, %y;",
-        "mad.wide.u32 %z, %i, 6, %own;"};
+        "mad.wide.u32 %z, %i, 6, %own;",
+        "mul.wide.u32 %y, %i, 4; add.s64 %z, %own, %y; add.s64 %v, %own, %y;",
+        "cvt.u64.u32 %y, %i; add.s64 %v, %y, %own; add.s64 %z, %y, %own;"};
     static const char *const accesses[] = {"ld.global.u8 %c, [%z];",
                                            "ld.volatile.global.u8 %c, [%z+-1048576];",
                                            "ld.volatile.global.u8 %c, [%z+1048576];",
@@ -150,13 +152,14 @@ static void indices_off_a_base_stay_in_reach(void **state)
     for (size_t i = 0; i < sizeof(sums) / sizeof(sums[0]); i++) {
         for (size_t k = 0; k < sizeof(accesses) / sizeof(accesses[0]); k++) {
             /* The index takes few values, its largest among them: memory is touched there. */
-            snprintf(in.ptx, sizeof(in.ptx),
-                     ".reg .b32 %%i, %%n, %%c; .reg .b64 %%y, %%z; .reg .pred %%p; mov.u32 %%n, 8; "
-                     "setp.ne.u32 %%p, %%n, 0; mov.u32 %%i, %%t; mov.u32 %%c, 0; $X: "
-                     "and.b32 %%i, %%i, 0xf0000380; sub.u32 %%i, %%i, 1; %s %s "
-                     "mad.lo.u32 %%i, %%i, 1103515245, 12345; sub.u32 %%n, %%n, 1; "
-                     "setp.ne.u32 %%p, %%n, 0; @%%p bra $X;",
-                     sums[i], accesses[k]);
+            snprintf(
+                in.ptx, sizeof(in.ptx),
+                ".reg .b32 %%i, %%n, %%c; .reg .b64 %%y, %%z, %%v; .reg .pred %%p; mov.u32 %%n, 8; "
+                "setp.ne.u32 %%p, %%n, 0; mov.u32 %%i, %%t; mov.u32 %%c, 0; $X: "
+                "and.b32 %%i, %%i, 0xf0000380; sub.u32 %%i, %%i, 1; %s %s "
+                "mad.lo.u32 %%i, %%i, 1103515245, 12345; sub.u32 %%n, %%n, 1; "
+                "setp.ne.u32 %%p, %%n, 0; @%%p bra $X;",
+                sums[i], accesses[k]);
             assert_true(try_form(&in, 0));
             assert_true(indexed);
             assert_true(try_form(&in, PTX_PASS_STRAYS));

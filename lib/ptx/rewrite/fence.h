@@ -189,6 +189,7 @@ bool fence_variables(struct fence *fence, const struct ptx_func *f);
 /* BASE + INDEX * FACTOR, with a 32-bit index. */
 struct fence_sum {
     uint32_t base, index; /* registers */
+    uint32_t product;     /* the register of INDEX * FACTOR; PTX_NO_REG: it has none */
     unsigned factor;
     bool is_signed; /* the index */
 };
@@ -206,6 +207,8 @@ bool fence_is_product(const struct ptx_inst *inst, struct fence_sum *sum);
  * index and a bound of at most FENCE_REACH, and its base and index still have the same values at
  * AT. */
 bool fence_sum(const struct fence *fence, uint32_t at, uint32_t reg, struct fence_sum *sum);
+/* Whether another sum near instruction AT, which goes off this one, has the same product. */
+bool fence_sum_shares_product(const struct fence *fence, uint32_t at, const struct fence_sum *sum);
 /* The only instruction that writes the register, if the register is a stride: INDEX * FACTOR with a
  * bound of at most FENCE_REACH, and the instruction does not overwrite the index. NULL: the
  * register is no stride. */

@@ -6,7 +6,13 @@
  *
  *     mad.wide.u32 gshare$at, i, 4, gshare$fixed0;
  *
- * which is the code that the compiler makes of the program's own two instructions. If the factor
+ * which is the code that the compiler makes of the program's own two instructions. Where several
+ * sums have one product, it goes to
+ *
+ *     mul.wide.u32 gshare$at, i, 4; add.s64 gshare$at, gshare$at, gshare$fixed0;
+ *
+ * since the compiler multiplies once then (layer norm on an H200: 2.7% instead of 3.2%). With two
+ * instructions everywhere an SGEMM of unsigned indices would lose 16%. If the factor
  * keeps the product within FENCE_REACH, the access ends there, and the module's report says that it
  * needs that range. Signed indices have no base. They would gain nothing (a sparse product was 2%
  * slower), and a program may add a negative index to a pointer to the end of its memory, which may
@@ -130,8 +136,15 @@ bool fence_off_base(struct fence *fence, const struct ptx_mem *mem)
     for (unsigned k = 0; k < fence->nbases; k++) {
         if (fence->bases[k] != sum.base)
             continue;
-        fence_before(fence, "mad.wide.u32 gshare$at, %s, %u, gshare$fixed%u; ",
-                     ptx_reg_name(fence->f, sum.index, name, sizeof(name)), sum.factor, k);
+        ptx_reg_name(fence->f, sum.index, name, sizeof(name));
+        if (fence_sum_shares_product(fence, at, &sum))
+            fence_before(
+                fence,
+                "mul.wide.u32 gshare$at, %s, %u; add.s64 gshare$at, gshare$at, gshare$fixed%u; ",
+                name, sum.factor, k);
+        else
+            fence_before(fence, "mad.wide.u32 gshare$at, %s, %u, gshare$fixed%u; ", name,
+                         sum.factor, k);
         return true;
     }
     return false;

@@ -174,7 +174,7 @@ static bool check_fixed(struct checker *c, uint32_t i, unsigned k)
 
     if (checker_reads(c, i, "or.b64 gshare$fixed%u, gshare$far, gshare$start;", k))
         return checker_is_inside(c, i) || checker_fails(c, i, "a fixed base is not fenced");
-    return (inst->op == PTX_OP_MAD && inst->guard == PTX_NO_REG &&
+    return ((inst->op == PTX_OP_MAD || inst->op == PTX_OP_ADD) && inst->guard == PTX_NO_REG &&
             inst->ops[0].kind == PTX_OPND_REG && inst->ops[0].reg == c->at) ||
            checker_fails(c, i, "a fixed base is used otherwise");
 }

@@ -179,20 +179,47 @@ uint64_t checker_product_bound(const struct ptx_inst *inst)
                                         : UINT64_MAX;
 }
 
-/* Whether the instruction that always runs right before instruction I adds an index to a fixed base
- * and leaves the sum in gshare$at. */
-static bool is_indexed(const struct checker *c, uint32_t i)
+/* Whether the instruction adds integers; a sum of floating-point numbers is no address. */
+static bool is_sum_of_addresses(const struct ptx_inst *inst)
 {
-    const struct ptx_inst *mad = i && !c->labelled[i] ? &c->f->insts[i - 1] : NULL;
+    return inst->op == PTX_OP_ADD && (inst->type[0] == PTX_T_S64 || inst->type[0] == PTX_T_U64);
+}
 
-    if (!mad || mad->op != PTX_OP_MAD || mad->guard != PTX_NO_REG ||
-        mad->ops[0].kind != PTX_OPND_REG || mad->ops[0].reg != c->at ||
-        mad->ops[3].kind != PTX_OPND_REG || checker_product_bound(mad) > MOST_REACH)
-        return false;
+static bool is_register(const struct ptx_operand *o, uint32_t reg)
+{
+    return o->kind == PTX_OPND_REG && o->reg == reg;
+}
+
+static bool is_fixed_base(const struct checker *c, const struct ptx_operand *o)
+{
     for (unsigned k = 0; k < MOST_FIXED; k++)
-        if (c->fixed[k] != PTX_NO_REG && mad->ops[3].reg == c->fixed[k])
+        if (c->fixed[k] != PTX_NO_REG && is_register(o, c->fixed[k]))
             return true;
     return false;
+}
+
+/* Returns the instruction that always runs right before instruction I, if it is OP and writes
+ * gshare$at; NULL: it is not. */
+static const struct ptx_inst *sets_at(const struct checker *c, uint32_t i, enum ptx_op op)
+{
+    const struct ptx_inst *inst = i && !c->labelled[i] ? &c->f->insts[i - 1] : NULL;
+
+    return inst && inst->op == op && inst->guard == PTX_NO_REG && is_register(&inst->ops[0], c->at)
+               ? inst
+               : NULL;
+}
+
+/* Whether what always runs right before instruction I adds an index to a fixed base and leaves the
+ * sum in gshare$at: a mad, or a mul and an add. */
+static bool is_indexed(const struct checker *c, uint32_t i)
+{
+    const struct ptx_inst *mad = sets_at(c, i, PTX_OP_MAD), *add = sets_at(c, i, PTX_OP_ADD);
+    const struct ptx_inst *mul = add ? sets_at(c, i - 1, PTX_OP_MUL) : NULL;
+
+    if (mad)
+        return checker_product_bound(mad) <= MOST_REACH && is_fixed_base(c, &mad->ops[3]);
+    return mul && checker_product_bound(mul) <= MOST_REACH && is_sum_of_addresses(add) &&
+           !add->flags && is_register(&add->ops[1], c->at) && is_fixed_base(c, &add->ops[2]);
 }
 
 /* The most that the operand adds to an address or subtracts from it; UINT64_MAX: unknown. */
@@ -213,12 +240,6 @@ static uint64_t beyond(const struct checker *c, const struct ptx_operand *o, uin
     const bool forced = o->kind == PTX_OPND_REG && c->forced[o->reg] == c->stretch;
 
     return forced && bound <= MOST_REACH ? c->beyond[o->reg] + bound : UINT64_MAX;
-}
-
-/* Whether the instruction adds integers; a sum of floating-point numbers is no address. */
-static bool is_sum_of_addresses(const struct ptx_inst *inst)
-{
-    return inst->op == PTX_OP_ADD && (inst->type[0] == PTX_T_S64 || inst->type[0] == PTX_T_U64);
 }
 
 bool checker_is_step(const struct checker *c, uint32_t i, uint64_t *distance)

@@ -171,6 +171,7 @@ bool fence_sum(const struct fence *fence, uint32_t at, uint32_t reg, struct fenc
     if (inst->op == PTX_OP_MAD && fence_is_product(inst, sum) && is_reg(&inst->ops[3])) {
         sum->base = inst->ops[3].reg;
         sum->index = inst->ops[1].reg;
+        sum->product = PTX_NO_REG;
     } else if (fence_adds_addresses(inst) && is_reg(&inst->ops[2])) {
         unsigned scaled = 2;
 
@@ -180,10 +181,34 @@ bool fence_sum(const struct fence *fence, uint32_t at, uint32_t reg, struct fenc
                 return false;
         }
         sum->base = inst->ops[3 - scaled].reg;
+        sum->product = inst->ops[scaled].reg;
     } else {
         return false;
     }
     /* The sum is computed again at the access, so its terms must not have changed. */
     return !sum->is_signed && is_32(fence, sum->index) && stays(fence, where, at, sum->index) &&
            stays(fence, where, at, sum->base);
+}
+
+bool fence_sum_shares_product(const struct fence *fence, uint32_t at, const struct fence_sum *sum)
+{
+    const struct ptx_func *f = fence->f;
+    const struct search search = search_from(fence, at);
+    const uint32_t end = f->ninsts - at > MOST_STEPS ? at + MOST_STEPS : f->ninsts;
+    unsigned sums = 0;
+
+    if (sum->product == PTX_NO_REG)
+        return false;
+    while (at > search.end && !fence->labelled[at] &&
+           !definitions_writes(&f->insts[at], sum->product))
+        at--;
+    do {
+        const struct ptx_inst *inst = &f->insts[at];
+
+        sums += fence_adds_addresses(inst) &&
+                ((is_reg(&inst->ops[1]) && inst->ops[1].reg == sum->product) ||
+                 (is_reg(&inst->ops[2]) && inst->ops[2].reg == sum->product));
+    } while (sums < 2 && ++at < end && !fence->labelled[at] &&
+             !definitions_writes(&f->insts[at], sum->product));
+    return sums > 1;
 }
