@@ -15,7 +15,7 @@ __global__ void add_to_floats(float *out)
     asm volatile("mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 {%0,%1,%2,%3}, {%4,%4}, {%5}, {0f00000000,0f3F800000,0fBF000000,0f447A0000};"
                  : "=f"(d[0]), "=f"(d[1]), "=f"(d[2]), "=f"(d[3])
                  : "r"(a), "r"(b));
-    asm volatile("mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 {%0,%1,%2,%3}, {%4,0}, {%5}, {%6,0f00000000,-0.5,%6};"
+    asm volatile("mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 {%0,%1,%2,%3}, {%4,0}, {%5}, {%6,0f00000000,0fBF000000,%6};"
                  : "=f"(e[0]), "=f"(e[1]), "=f"(e[2]), "=f"(e[3])
                  : "r"(a), "r"(b), "f"(first));
     for (int i = 0; i < 4; i++) {

@@ -12,6 +12,7 @@ int main()
     void *early = &early;
     cudaStream_t legacy = cudaStreamLegacy;
 
+    MUST(cudaFree(nullptr)); // makes the device's context current, which the driver's functions need
     HOLDS(cuLaunchHostFunc(nullptr, [](void *) { while (!go); }, nullptr) == CUDA_SUCCESS); //> cuLaunchHostFunc(nullptr, [](void *) { while (!go); }, nullptr) == CUDA_SUCCESS: yes
     HOLDS(cuStreamQuery(cudaStreamPerThread) == CUDA_ERROR_NOT_READY); //> cuStreamQuery(cudaStreamPerThread) == CUDA_ERROR_NOT_READY: yes
     HOLDS(cuStreamQuery(nullptr) == CUDA_ERROR_NOT_READY); //> cuStreamQuery(nullptr) == CUDA_ERROR_NOT_READY: yes
