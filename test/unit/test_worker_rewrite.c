@@ -15,6 +15,7 @@
 #include "worker/driver/worker.h"
 #include "worker/jobs/job.h"
 #include "worker/memory/host_block.h"
+#include "worker/module/assembler_choice.h"
 #include "worker/module/image.h"
 #include "worker/module/rewrite.h"
 #include "worker/module/rewrite_cache.h"
@@ -56,11 +57,14 @@ static void what_prints_is_compiled_from_its_text(void **state)
     assert_false(is_code_loaded("prints_plain.fatbin"));
 }
 
-/* The driver's linker ignores setmaxnreg. */
-static void what_moves_registers_between_warps_is_not(void **state)
+/* The driver's linker ignores setmaxnreg, ptxas does not. */
+static void what_moves_registers_between_warps_needs_ptxas_for_that(void **state)
 {
     (void)state;
     assert_true(is_code_loaded("prints_registers.fatbin"));
+    setenv("GSHARE_PTXAS", "/bin/true", 1);
+    assembler_choose();
+    assert_false(is_code_loaded("prints_registers.fatbin"));
 }
 
 int main(void)
@@ -68,7 +72,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(machine_code_is_loaded_where_there_is_some),
         cmocka_unit_test(what_prints_is_compiled_from_its_text),
-        cmocka_unit_test(what_moves_registers_between_warps_is_not),
+        cmocka_unit_test(what_moves_registers_between_warps_needs_ptxas_for_that),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -194,14 +194,6 @@ bool image_find_code(const struct job *job, unsigned char **image, uint64_t *siz
     return code;
 }
 
-/* Returns whether ptxas compiles the text: it does for fenced sessions, where a mistake of the
- * compiler must not harm others, and for texts whose setmaxnreg the driver's linker would leave
- * out. */
-static bool goes_to_assembler(const struct session *session, const char *text)
-{
-    return assembler_wanted() && (session->fenced || strstr(text, "setmaxnreg"));
-}
-
 /* Compiles the text by ptxas. False: there is no ptxas any more. */
 static bool image_assemble(struct job *job, unsigned char **image, uint64_t *size, uint32_t threads)
 {
@@ -229,8 +221,7 @@ gs_status image_compile(struct job *job, unsigned char **image, uint64_t *size, 
     if (job->brief && *size > COMPILE_BRIEF)
         return job_takes_long(job);
     const uint32_t threads = one_by_one ? 1 : threads_wanted((const char *)*image);
-    if (goes_to_assembler(job->session, (const char *)*image) &&
-        image_assemble(job, image, size, threads))
+    if (assembler_wanted() && image_assemble(job, image, size, threads))
         return job->status;
     const CUresult result = text_compile(job, (const char *)*image, *size, threads, &first);
     if (result)

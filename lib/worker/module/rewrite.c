@@ -12,6 +12,7 @@
  * fenced session every kernel is fenced into the window, so all of its code is compiled from PTX.
  */
 #include "worker/module/rewrite.h"
+#include "worker/module/assembler_choice.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -157,13 +158,13 @@ static bool has_word(const char *text, size_t length, const char *word)
 
 /* Returns whether the PTX of a fatbin is wanted although there is machine code: because its calls
  * may have to be redirected, or its managed variables have to move into the window, where their
- * tenant can reach them. Kernels that move registers between their warps need their machine code
- * more than their calls: the driver's linker ignores setmaxnreg, so that they would spill. One such
- * kernel decides for all kernels of its text. */
+ * tenant can reach them. Without ptxas, kernels that move registers between their warps need their
+ * machine code more than their calls: the driver's linker ignores setmaxnreg, so that they would
+ * spill. One such kernel decides for all kernels of its text. */
 static bool text_wanted(const char *text, size_t length)
 {
     return has_word(text, length, ".managed") ||
-           (!has_word(text, length, "setmaxnreg") &&
+           ((assembler_wanted() || !has_word(text, length, "setmaxnreg")) &&
             (printf_pass_maybe(text, length) || heap_pass_maybe(text, length)));
 }
 
