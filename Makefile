@@ -123,7 +123,7 @@ CXXFLAGS ?= $(CFLAGS)
 GS_CXXFLAGS = -std=c++11 -pedantic $(filter-out -std=% -Wstrict-prototypes -Wmissing-prototypes,$(GS_CFLAGS))
 COMPILE_CXX = $(CXX) $(GS_CXXFLAGS) $(CXXFLAGS) $(CPPFLAGS)
 
-COMPILE = $(CC) $(GS_CFLAGS) $(CFLAGS) $(ROOM_CFLAGS) $(CPPFLAGS)
+COMPILE = $(CC) $(GS_CFLAGS) $(CFLAGS) $(COMPONENT_CFLAGS) $(CPPFLAGS)
 LINK    = $(CC) $(GS_LDFLAGS) $(CFLAGS) $(LDFLAGS)
 LINK_CXX = $(CXX) $(GS_LDFLAGS) $(CXXFLAGS) $(LDFLAGS)
 
@@ -147,26 +147,26 @@ $(1): $(3)
 $(1): GS_CFLAGS += -D$(2)='"$(CURDIR)/$(3)"'
 endef
 
-# ---- Rooms -----------------------------------------------------------------------------------
-# A room is a component: a folder of lib/. All .c files below lib/ROOM become the archive $(BUILD)/room/ROOM.a,
-# from which the sections below link libraries and programs.
-ROOMS := common client cudart cublas server worker ptx softcuda gsctl
-room_objs = $(patsubst %.c,$(BUILD)/obj/%.o,$(sort $(shell find lib/$(1) -name '*.c')))
+# ---- Components ------------------------------------------------------------------------------
+# A component is a folder of lib/ (doc/design.md). All .c files below it become an archive in $(BUILD)/component, from
+# which the sections below link libraries and programs.
+COMPONENTS := common client cudart cublas server worker ptx softcuda gsctl
+component_objs = $(patsubst %.c,$(BUILD)/obj/%.o,$(sort $(shell find lib/$(1) -name '*.c')))
 
 # The interpreter's loops over lanes are written for the vectorizer. A loop that clang cannot vectorize (because
 # of a division, say) is no error.
-$(BUILD)/obj/lib/softcuda/%.o: ROOM_CFLAGS := -O3 -fno-math-errno -ffp-contract=off -Wno-pass-failed
+$(BUILD)/obj/lib/softcuda/%.o: COMPONENT_CFLAGS := -O3 -fno-math-errno -ffp-contract=off -Wno-pass-failed
 # Data races between the threads of a guest's kernels are the guest's own: no thread sanitizer in the interpreter,
 # whose state belongs to one turn.
 ifneq ($(findstring thread,$(SANITIZE)),)
-$(BUILD)/obj/lib/softcuda/interp/%.o: ROOM_CFLAGS := -O3 -fno-math-errno -ffp-contract=off -Wno-pass-failed -fno-sanitize=thread
+$(BUILD)/obj/lib/softcuda/interp/%.o: COMPONENT_CFLAGS := -O3 -fno-math-errno -ffp-contract=off -Wno-pass-failed -fno-sanitize=thread
 endif
 
 # The prototypes of the public functions of the CUDA runtime and of cuBLAS are in the toolkit; test_abi compares
 # them with the definitions here.
-$(BUILD)/obj/lib/cudart/api/%.o $(BUILD)/obj/cudart12/cudart/api/%.o: ROOM_CFLAGS := -Wno-missing-prototypes
-$(BUILD)/obj/lib/cublas/api/%.o $(BUILD)/obj/cudart12/cublas/api/%.o: ROOM_CFLAGS := -Wno-missing-prototypes
-$(BUILD)/obj/%/cudart/api/unsupported.o $(BUILD)/obj/%/cublas/api/unsupported.o: ROOM_CFLAGS := -Wno-missing-prototypes -Wno-strict-prototypes
+$(BUILD)/obj/lib/cudart/api/%.o $(BUILD)/obj/cudart12/cudart/api/%.o: COMPONENT_CFLAGS := -Wno-missing-prototypes
+$(BUILD)/obj/lib/cublas/api/%.o $(BUILD)/obj/cudart12/cublas/api/%.o: COMPONENT_CFLAGS := -Wno-missing-prototypes
+$(BUILD)/obj/%/cudart/api/unsupported.o $(BUILD)/obj/%/cublas/api/unsupported.o: COMPONENT_CFLAGS := -Wno-missing-prototypes -Wno-strict-prototypes
 
 # Objects depend on $(BUILD)/flags, so a change of compiler, flags or headers found rebuilds everything.
 FLAGS := $(strip $(CC) $(CXX) $(GS_CFLAGS) $(CFLAGS) $(CPPFLAGS) $(LDFLAGS) $(HAVE))
@@ -196,24 +196,24 @@ ifneq ($(MICROHTTPD_LIBS),)
 $(BUILD)/obj/lib/gsctl/metrics/metrics_http.o: GS_CFLAGS += -DGS_MICROHTTPD
 endif
 
-define ROOM_RULE
-$(BUILD)/room/$(1).a: $(call room_objs,$(1))
+define COMPONENT_RULE
+$(BUILD)/component/$(1).a: $(call component_objs,$(1))
 	$$(archive)
 endef
-$(foreach room,$(ROOMS),$(eval $(call ROOM_RULE,$(room))))
+$(foreach component,$(COMPONENTS),$(eval $(call COMPONENT_RULE,$(component))))
 
 # ---- The client library ----------------------------------------------------------------------
-$(BUILD)/lib/libgshare.so.$(SOVERSION): $(BUILD)/room/client.a $(BUILD)/room/common.a lib/client/gshare.map
+$(BUILD)/lib/libgshare.so.$(SOVERSION): $(BUILD)/component/client.a $(BUILD)/component/common.a lib/client/gshare.map
 	$(call step,LINK,$@)
 	$(Q)$(LINK) -shared -Wl,-z,nodelete -Wl,-soname,libgshare.so.$(SOVERSION) -Wl,--version-script=lib/client/gshare.map \
-	    $(NO_UNDEFINED) -o $@ -Wl,--whole-archive $(BUILD)/room/client.a -Wl,--no-whole-archive \
-	    $(BUILD)/room/common.a $(LDLIBS_RT)
+	    $(NO_UNDEFINED) -o $@ -Wl,--whole-archive $(BUILD)/component/client.a -Wl,--no-whole-archive \
+	    $(BUILD)/component/common.a $(LDLIBS_RT)
 $(BUILD)/lib/libgshare.so: $(BUILD)/lib/libgshare.so.$(SOVERSION)
 	$(Q)ln -sf $(<F) $@
 # One relocatable object whose hidden symbols are made local, so that the archive only exports gs_*, too.
-$(BUILD)/lib/libgshare.a: $(BUILD)/room/client.a $(BUILD)/room/common.a
+$(BUILD)/lib/libgshare.a: $(BUILD)/component/client.a $(BUILD)/component/common.a
 	@mkdir -p $(@D) $(BUILD)/obj
-	$(Q)$(LD) -r -o $(BUILD)/obj/libgshare.o --whole-archive $(BUILD)/room/client.a --no-whole-archive $(BUILD)/room/common.a
+	$(Q)$(LD) -r -o $(BUILD)/obj/libgshare.o --whole-archive $(BUILD)/component/client.a --no-whole-archive $(BUILD)/component/common.a
 	$(Q)objcopy --localize-hidden $(BUILD)/obj/libgshare.o
 	@rm -f $@
 	$(Q)$(AR) rcs $@ $(BUILD)/obj/libgshare.o
@@ -226,18 +226,18 @@ CUDART12_OBJS := $(patsubst lib/%.c,$(BUILD)/obj/cudart12/%.o,$(sort $(shell fin
 $(BUILD)/obj/cudart12/%.o: lib/%.c $(BUILD)/flags
 	$(call step,CC,$@)
 	$(Q)$(COMPILE) -DGS_CUDART_12 -c -o $@ $<
-$(BUILD)/room/cudart12.a: $(CUDART12_OBJS)
+$(BUILD)/component/cudart12.a: $(CUDART12_OBJS)
 	$(archive)
-# CUDART_RULES,version,suffix of the library's and the room's name
+# CUDART_RULES,version,suffix of the library's and the component's name
 define CUDART_RULES
 $(BUILD)/obj/lib/cudart/cudart$(1).map: lib/cudart/functions.def
 	@mkdir -p $$(@D)
 	$(Q)(echo 'libcudart.so.$(1) { global:' && sed -nE 's/^(UN)?SUPPORTED(_$(1))?\((.*)\)$$$$/\3;/p' $$< && echo 'local: *; };' && \
 	    echo 'GSHARE_CUDART_1 { global: gs_cuda_*; };') >$$@
-$(BUILD)/lib/libgshare_cudart$(2).so.$(SOVERSION): $(BUILD)/room/cudart$(2).a $(BUILD)/obj/lib/cudart/cudart$(1).map $(BUILD)/lib/libgshare.so
+$(BUILD)/lib/libgshare_cudart$(2).so.$(SOVERSION): $(BUILD)/component/cudart$(2).a $(BUILD)/obj/lib/cudart/cudart$(1).map $(BUILD)/lib/libgshare.so
 	$$(call step,LINK,$$@)
 	$(Q)$$(LINK) -shared -Wl,-z,nodelete -Wl,-soname,$$(@F) -Wl,--version-script=$(BUILD)/obj/lib/cudart/cudart$(1).map \
-	    $(NO_UNDEFINED) -o $$@ -Wl,--whole-archive $(BUILD)/room/cudart$(2).a -Wl,--no-whole-archive \
+	    $(NO_UNDEFINED) -o $$@ -Wl,--whole-archive $(BUILD)/component/cudart$(2).a -Wl,--no-whole-archive \
 	    -L$(BUILD)/lib -lgshare -Wl,-rpath,'$$$$ORIGIN:$$$$ORIGIN/..'
 $(BUILD)/lib/libgshare_cudart$(2).so: $(BUILD)/lib/libgshare_cudart$(2).so.$(SOVERSION)
 	$(Q)ln -sf $$(<F) $$@
@@ -253,20 +253,20 @@ CUBLAS12_OBJS := $(patsubst lib/%.c,$(BUILD)/obj/cudart12/%.o,$(sort $(shell fin
 CUBLAS_PTX := $(wildcard lib/cublas/kernels/*.ptx)
 $(BUILD)/obj/lib/cublas/base/kernels.o $(BUILD)/obj/cudart12/cublas/base/kernels.o: $(CUBLAS_PTX)
 $(BUILD)/obj/%/cublas/base/kernels.o: GS_CFLAGS += -DKERNELS_DIR='"$(CURDIR)/lib/cublas/kernels"'
-$(BUILD)/room/cublas12.a: $(CUBLAS12_OBJS)
+$(BUILD)/component/cublas12.a: $(CUBLAS12_OBJS)
 	$(archive)
 # One library has the symbols of both cuBLAS and cuBLASLt, with the versions that they have in NVIDIA's libraries.
 CUBLAS_NAMES = sed -nE 's/^(UN)?SUPPORTED(_$(1))?\((.*)\)$$/\3;/p' $(2)
-# CUBLAS_RULES,version,suffix of the library's and the room's name
+# CUBLAS_RULES,version,suffix of the library's and the component's name
 define CUBLAS_RULES
 $(BUILD)/obj/lib/cublas/cublas$(1).map: lib/cublas/functions.def lib/cublas/functions_lt.def
 	@mkdir -p $$(@D)
 	$(Q)(echo 'libcublas.so.$(1) { global:' && $$(call CUBLAS_NAMES,$(1),lib/cublas/functions.def) && echo '};' && \
 	    echo 'libcublasLt.so.$(1) { global:' && $$(call CUBLAS_NAMES,$(1),lib/cublas/functions_lt.def) && echo 'local: *; };') >$$@
-$(BUILD)/lib/libgshare_cublas$(2).so.$(SOVERSION): $(BUILD)/room/cublas$(2).a $(BUILD)/obj/lib/cublas/cublas$(1).map $(BUILD)/lib/libgshare_cudart$(2).so
+$(BUILD)/lib/libgshare_cublas$(2).so.$(SOVERSION): $(BUILD)/component/cublas$(2).a $(BUILD)/obj/lib/cublas/cublas$(1).map $(BUILD)/lib/libgshare_cudart$(2).so
 	$$(call step,LINK,$$@)
 	$(Q)$$(LINK) -shared -Wl,-z,nodelete -Wl,-soname,$$(@F) -Wl,--version-script=$(BUILD)/obj/lib/cublas/cublas$(1).map \
-	    $(NO_UNDEFINED) -o $$@ -Wl,--whole-archive $(BUILD)/room/cublas$(2).a -Wl,--no-whole-archive \
+	    $(NO_UNDEFINED) -o $$@ -Wl,--whole-archive $(BUILD)/component/cublas$(2).a -Wl,--no-whole-archive \
 	    -L$(BUILD)/lib -lgshare_cudart$(2) -lm -Wl,-rpath,'$$$$ORIGIN:$$$$ORIGIN/..' -Wl,-rpath-link,$(BUILD)/lib
 $(BUILD)/lib/libgshare_cublas$(2).so: $(BUILD)/lib/libgshare_cublas$(2).so.$(SOVERSION)
 	$(Q)ln -sf $$(<F) $$@
@@ -282,17 +282,17 @@ $(BUILD)/bin/gshare-run: lib/cudart/gshare-run.in
 	$(Q)$(call RUN_SCRIPT,$(abspath $(BUILD))/lib/gshare) >$@ && chmod 755 $@
 
 # ---- The software CUDA device: a driver library ----------------------------------------------
-$(BUILD)/lib/libgshare-softcuda.so: $(BUILD)/room/softcuda.a $(BUILD)/room/ptx.a $(BUILD)/room/common.a
+$(BUILD)/lib/libgshare-softcuda.so: $(BUILD)/component/softcuda.a $(BUILD)/component/ptx.a $(BUILD)/component/common.a
 	$(call step,LINK,$@)
 	$(Q)$(LINK) -shared -Wl,-z,nodelete -Wl,-soname,libgshare-softcuda.so $(NO_UNDEFINED) -o $@ \
-	    -Wl,--whole-archive $(BUILD)/room/softcuda.a -Wl,--no-whole-archive \
-	    $(BUILD)/room/ptx.a $(BUILD)/room/common.a -lm $(LDLIBS_RT)
+	    -Wl,--whole-archive $(BUILD)/component/softcuda.a -Wl,--no-whole-archive \
+	    $(BUILD)/component/ptx.a $(BUILD)/component/common.a -lm $(LDLIBS_RT)
 
 # ---- Programs --------------------------------------------------------------------------------
-$(BUILD)/bin/gshared: $(BUILD)/obj/lib/gshared/main.o $(BUILD)/room/server.a $(BUILD)/room/worker.a $(BUILD)/room/ptx.a $(BUILD)/room/common.a
+$(BUILD)/bin/gshared: $(BUILD)/obj/lib/gshared/main.o $(BUILD)/component/server.a $(BUILD)/component/worker.a $(BUILD)/component/ptx.a $(BUILD)/component/common.a
 	$(call step,LINK,$@)
 	$(Q)$(LINK) -o $@ -Wl,--start-group $^ -Wl,--end-group $(LDLIBS_RT)
-$(BUILD)/bin/gsctl: $(BUILD)/room/gsctl.a $(BUILD)/room/common.a
+$(BUILD)/bin/gsctl: $(BUILD)/component/gsctl.a $(BUILD)/component/common.a
 	$(call step,LINK,$@)
 	$(Q)$(LINK) -o $@ $^ $(NCURSES_LIBS) $(MICROHTTPD_LIBS) $(LDLIBS_RT)
 

@@ -13,7 +13,7 @@ $(BUILD)/obj/bench/%.o: GS_CFLAGS += -Ibench
 $(BUILD)/obj/bench/rows/soft.o: bench/rows/soft.ptx
 $(BUILD)/obj/bench/rows/soft.o $(BUILD)/obj/bench/rows/fenceload.o: bench/rows/ordinary.ptx
 $(BUILD)/obj/bench/rows/soft.o $(BUILD)/obj/bench/rows/fenceload.o: GS_CFLAGS += -DPTX_FOLDER='"$(CURDIR)/bench/rows"'
-$(BUILD)/bench/measure: $(bench_objs) $(BUILD)/room/common.a $(BUILD)/lib/libgshare.so
+$(BUILD)/bench/measure: $(bench_objs) $(BUILD)/component/common.a $(BUILD)/lib/libgshare.so
 	$(call step,LINK,$@)
 	$(Q)$(LINK) -o $@ $(filter %.o %.a,$^) $(call USE_LIBGSHARE,../lib) -lm $(LDLIBS_RT)
 bench: all $(BUILD)/bench/measure
@@ -26,7 +26,7 @@ $(BENCH_TESTS): $(BUILD)/bench/test_%: $(BUILD)/obj/bench/test/test_%.o $(BUILD)
 # The cost of the fence, measured with the driver itself: see bench/README.md.
 $(BUILD)/obj/bench/fence/measure.o: GS_CFLAGS += -Itest -DKERNELS='"$(CURDIR)/bench/fence/kernels.ptx"' \
     -DHOPPER='"$(CURDIR)/bench/fence/hopper.ptx"'
-$(BUILD)/bench/fence/measure: $(BUILD)/obj/bench/fence/measure.o $(BUILD)/obj/test/corpus/fencing.o $(BUILD)/room/ptx.a $(BUILD)/room/common.a
+$(BUILD)/bench/fence/measure: $(BUILD)/obj/bench/fence/measure.o $(BUILD)/obj/test/corpus/fencing.o $(BUILD)/component/ptx.a $(BUILD)/component/common.a
 	$(call step,LINK,$@)
 	$(Q)$(LINK) -o $@ $^ -ldl -lm
 fence-cost: $(BUILD)/bench/fence/measure

@@ -1,15 +1,16 @@
 # Tests: see doc/hacking.md. The Makefile includes this file.
 #
-# test/unit/test_ROOM_*.c     cmocka; linked with every room, its own first
-# test/e2e/test_*.c, .cpp     linked with libgshare.so and test/harness
-# test/conformance/test_*.c   linked with nothing of gshare: they load a driver library
-# test/corpus, test/instructions   the same with kernels, also of one instruction each, and their known results
-# test/cudart/programs/*.cu   CUDA programs, tenants by libgshare_cudart: test_programs runs them
-# test/cublas/programs/*.cu   the same for libgshare_cublas: test_cublas
-# test/foreign/*.cu           kernels of the toolkit's headers: make test-foreign
-# test/python/test_*.py       Python programs with the package in lib/python
-# test/cmake                  a CMake project that finds an installation
-# test/fuzz/fuzz_*.c          fuzzers: make fuzz
+# test/unit/test_COMPONENT_*.c  cmocka; linked with every component, its own first
+# test/e2e/test_*.c, .cpp       linked with libgshare.so and test/harness
+# test/conformance/test_*.c     linked with nothing of gshare: they load a driver library
+# test/corpus                   the same with kernels and their known results
+# test/instructions             the same with kernels of one instruction each
+# test/cudart/programs/*.cu     CUDA programs, tenants by libgshare_cudart: test_programs runs them
+# test/cublas/programs/*.cu     the same for libgshare_cublas: test_cublas
+# test/foreign/*.cu             kernels of the toolkit's headers: make test-foreign
+# test/python/test_*.py         Python programs with the package in lib/python
+# test/cmake                    a CMake project that finds an installation
+# test/fuzz/fuzz_*.c            fuzzers: make fuzz
 # The other .c files in these folders are linked into each program of the same folder.
 
 .PHONY: tests test test-random test-foreign fence-assemble test-cudart-native test-cublas-native test-slurm test-systemd \
@@ -34,7 +35,7 @@ CORPUS_TESTS := $(BUILD)/test/corpus/test_corpus $(BUILD)/test/instructions/test
 TESTS := $(if $(filter cmocka,$(HAVE)),$(UNIT_TESTS)) $(CONFORMANCE_TESTS) $(CORPUS_TESTS) $(E2E_TESTS) $(CUDART_TESTS) $(CUBLAS_TESTS) \
          $(if $(filter cxx,$(HAVE)),$(CXX_TESTS)) $(if $(NO_PYTHON),,$(PYTHON_TESTS)) $(if $(SANITIZE),,$(CMAKE_TEST)) \
          $(BENCH_TESTS)
-ROOM_ARCHIVES := $(patsubst %,$(BUILD)/room/%.a,$(ROOMS))
+COMPONENT_ARCHIVES := $(patsubst %,$(BUILD)/component/%.a,$(COMPONENTS))
 
 $(BUILD)/obj/test/%.o: GS_CFLAGS += -Itest
 $(eval $(call embeds,$(BUILD)/obj/test/harness/kernels.o,PTX_FILE,test/harness/kernels.ptx))
@@ -45,7 +46,7 @@ $(eval $(call embeds,$(BUILD)/obj/test/e2e/test_heap.o,HEAP_PTX,test/e2e/heap/he
 $(eval $(call embeds,$(BUILD)/obj/test/e2e/test_stack.o $(BUILD)/obj/test/conformance/test_stack.o,DEEP_PTX,test/e2e/stack/deep.ptx))
 .SECONDARY: $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard test/*/*.c)) $(CXX_TESTS:$(BUILD)/%=$(BUILD)/obj/%.o)
 
-$(BUILD)/test/unit/test_%: $(BUILD)/obj/test/unit/test_%.o $(call test_helpers,unit) $(ROOM_ARCHIVES)
+$(BUILD)/test/unit/test_%: $(BUILD)/obj/test/unit/test_%.o $(call test_helpers,unit) $(COMPONENT_ARCHIVES)
 	$(call step,LINK,$@)
 	$(Q)$(LINK) -o $@ $(filter %.o,$^) $(filter %/$(firstword $(subst _, ,$*)).a,$^) \
 	    -Wl,--start-group $(filter %.a,$^) -Wl,--end-group -lcmocka -lm $(LDLIBS_RT)
@@ -58,7 +59,7 @@ $(addprefix $(BUILD)/obj/test/,unit/test_ptx_fence_forms.o e2e/chaos/hostile.o):
 
 HARNESS := $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard test/harness/*.c))
 $(BUILD)/test/e2e/test_%: $(BUILD)/obj/test/e2e/test_%.o $(call test_helpers,e2e) $(HARNESS) \
-                          $(BUILD)/room/common.a $(BUILD)/lib/libgshare.so
+                          $(BUILD)/component/common.a $(BUILD)/lib/libgshare.so
 	$(call step,LINK,$@)
 	$(Q)$(LINK) -o $@ $(filter %.o,$^) -Wl,--start-group $(filter %.a,$^) -Wl,--end-group \
 	    $(E2E_LIBS) $(call USE_LIBGSHARE,../../lib) -lm $(LDLIBS_RT)
@@ -66,7 +67,7 @@ $(BUILD)/test/e2e/test_%: $(BUILD)/obj/test/e2e/test_%.o $(call test_helpers,e2e
 $(BUILD)/test/e2e/test_chaos: $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard test/e2e/chaos/*.c)) $(FORMS_OF_INSTRUCTIONS)
 
 # This program writes into a session's journal, as a worker does that is lost half way.
-$(BUILD)/test/e2e/test_takeover: $(BUILD)/room/worker.a
+$(BUILD)/test/e2e/test_takeover: $(BUILD)/component/worker.a
 
 $(CXX_TESTS): private LINK = $(LINK_CXX)
 
@@ -167,7 +168,7 @@ $(eval $(call PROGRAM_LIST,cudart/test_programs,cudart/programs,PROGRAM,test/cud
 $(eval $(call PROGRAM_LIST,cudart/test_corpus,cudart/corpus,CASE,test/corpus,$(CUDART_CORPUS)))
 $(eval $(call PROGRAM_LIST,cublas/test_cublas,cublas/programs,PROGRAM,test/cublas/programs,$(CUBLAS_PROGRAMS)))
 $(addprefix $(BUILD)/test/,cudart/test_programs cudart/test_corpus cublas/test_cublas): $(BUILD)/%: $(BUILD)/obj/%.o \
-        $(HARNESS) $(BUILD)/room/common.a $(BUILD)/lib/libgshare.so
+        $(HARNESS) $(BUILD)/component/common.a $(BUILD)/lib/libgshare.so
 	$(call step,LINK,$@)
 	$(Q)$(LINK) -o $@ $(filter %.o %.a,$^) $(call USE_LIBGSHARE,../../lib) -lm $(LDLIBS_RT)
 $(BUILD)/test/cudart/test_programs: \
@@ -278,7 +279,7 @@ $(CONFORMANCE_TESTS) $(CORPUS_TESTS): $(BUILD)/%: $(BUILD)/obj/%.o
 $(CONFORMANCE_TESTS): $(call test_helpers,conformance)
 
 # These programs test what a pass adds to kernels.
-$(BUILD)/test/conformance/test_completion $(BUILD)/test/conformance/test_dependents: $(BUILD)/room/ptx.a $(BUILD)/room/common.a
+$(BUILD)/test/conformance/test_completion $(BUILD)/test/conformance/test_dependents: $(BUILD)/component/ptx.a $(BUILD)/component/common.a
 
 # A case of the corpus is one .cu file, whose host half the C compiler compiles.
 CORPUS_CASES := $(patsubst %.cu,$(BUILD)/obj/%.o,$(wildcard test/corpus/*.cu))
@@ -287,8 +288,8 @@ $(CORPUS_CASES): $(BUILD)/obj/%.o: %.cu
 	$(Q)$(COMPILE) -ffp-contract=off -x c -c -o $@ $<
 $(BUILD)/obj/test/corpus/test_corpus.o: GS_CFLAGS += -DCORPUS_PTX='"$(CURDIR)/test/corpus/ptx"'
 $(BUILD)/obj/test/instructions/test_instructions.o: GS_CFLAGS += -DINSTRUCTIONS='"$(CURDIR)/test/instructions"'
-$(BUILD)/test/corpus/test_corpus: $(CORPUS_CASES) $(BUILD)/obj/test/corpus/expect.o $(BUILD)/obj/test/corpus/completing.o $(BUILD)/obj/test/corpus/fencing.o $(BUILD)/room/ptx.a $(BUILD)/room/common.a
-$(BUILD)/test/instructions/test_instructions: $(call test_helpers,instructions) $(BUILD)/obj/test/corpus/fencing.o $(BUILD)/room/ptx.a $(BUILD)/room/common.a
+$(BUILD)/test/corpus/test_corpus: $(CORPUS_CASES) $(BUILD)/obj/test/corpus/expect.o $(BUILD)/obj/test/corpus/completing.o $(BUILD)/obj/test/corpus/fencing.o $(BUILD)/component/ptx.a $(BUILD)/component/common.a
+$(BUILD)/test/instructions/test_instructions: $(call test_helpers,instructions) $(BUILD)/obj/test/corpus/fencing.o $(BUILD)/component/ptx.a $(BUILD)/component/common.a
 
 FROM ?= 1
 TO   ?= 50
@@ -305,7 +306,7 @@ test-foreign: all $(BUILD)/test/ptx/fence $(if $(NVCC),$(FOREIGN:%=$(BUILD)/test
 	@test/foreign/run $(BUILD) || [ $$? = 77 ]
 
 # Checks that ptxas accepts the fenced text of every module in the tree.
-$(BUILD)/test/ptx/fence: $(BUILD)/obj/test/ptx/fence.o $(BUILD)/room/ptx.a $(BUILD)/room/common.a
+$(BUILD)/test/ptx/fence: $(BUILD)/obj/test/ptx/fence.o $(BUILD)/component/ptx.a $(BUILD)/component/common.a
 	$(call step,LINK,$@)
 	$(Q)$(LINK) -o $@ $^ -lm
 fence-assemble: $(BUILD)/test/ptx/fence $(BUILD)/test/instructions/test_instructions
@@ -349,7 +350,7 @@ kill-steps: all $(KILL_STEPS)
 # Fuzz targets, with libFuzzer: make fuzz CC=clang BUILD=build/fuzz SANITIZE=fuzzer-no-link,address,undefined
 FUZZ_TARGETS := $(patsubst %.c,$(BUILD)/%,$(wildcard test/fuzz/fuzz_*.c))
 FUZZ_HELPERS := $(patsubst %.c,$(BUILD)/obj/%.o,$(filter-out test/fuzz/fuzz_%,$(wildcard test/fuzz/*.c)))
-$(BUILD)/test/fuzz/fuzz_%: $(BUILD)/obj/test/fuzz/fuzz_%.o $(FUZZ_HELPERS) $(ROOM_ARCHIVES)
+$(BUILD)/test/fuzz/fuzz_%: $(BUILD)/obj/test/fuzz/fuzz_%.o $(FUZZ_HELPERS) $(COMPONENT_ARCHIVES)
 	$(call step,LINK,$@)
 	$(Q)$(LINK) -fsanitize=fuzzer -o $@ $(filter %.o,$^) -Wl,--start-group $(filter %.a,$^) -Wl,--end-group -lm $(LDLIBS_RT)
 fuzz: $(FUZZ_TARGETS)
