@@ -79,7 +79,7 @@ static bool supervisor_reaped(struct server_memory *memory, pid_t supervisor, in
             *status = how;
             found = true;
         } else {
-            orphan_note(&memory->server.reaper.orphans, pid, how);
+            orphan_add(&memory->server.reaper.orphans, pid, how);
         }
         waitpid(pid, NULL, 0);
         if (pid != supervisor)
