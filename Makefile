@@ -53,11 +53,10 @@ DEPS     ?= install
 # The rules of libraries, programs, examples, manual pages and packages are below, in this order. test/rules.mk has
 # those of the tests, bench/rules.mk those of the benchmarks.
 BINS := $(BUILD)/bin/gshared $(BUILD)/bin/gsctl $(BUILD)/bin/gshare-run
-LIBS := $(BUILD)/lib/libgshare.so $(BUILD)/lib/libgshare.a $(BUILD)/lib/libgshare-softcuda.so $(BUILD)/lib/libgshare_cudart.so \
-        $(BUILD)/lib/libgshare_cudart12.so $(BUILD)/lib/gshare/libcudart.so.13 $(BUILD)/lib/gshare/libcudart.so.12 \
-        $(BUILD)/lib/libgshare_cublas.so $(BUILD)/lib/libgshare_cublas12.so \
-        $(BUILD)/lib/gshare/libcublas.so.13 $(BUILD)/lib/gshare/libcublas.so.12 \
-        $(BUILD)/lib/gshare/libcublasLt.so.13 $(BUILD)/lib/gshare/libcublasLt.so.12
+# Shared libraries; those that take the place of NVIDIA's have its names in lib/gshare.
+SHARED_LIBS := libgshare.so libgshare_cudart.so libgshare_cudart12.so libgshare_cublas.so libgshare_cublas12.so
+NVIDIA_NAMES := $(foreach version,13 12,$(foreach name,cudart cublas cublasLt,gshare/lib$(name).so.$(version)))
+LIBS := $(addprefix $(BUILD)/lib/,$(SHARED_LIBS) libgshare.a libgshare-softcuda.so $(NVIDIA_NAMES))
 
 .PHONY: all help format-check clean
 .DELETE_ON_ERROR:
@@ -400,6 +399,7 @@ UNITS := $(patsubst pkgconfig/systemd/%.in,%,$(wildcard pkgconfig/systemd/*.in))
 USER_UNITS := $(patsubst pkgconfig/systemd/user/%.in,%,$(wildcard pkgconfig/systemd/user/*.in))
 # gshared looks for the software device in ../lib from its own folder, wherever LIBDIR is.
 SOFTDIR := $(patsubst %/,%,$(dir $(BINDIR)))/lib
+PC_NAMES := gshare gshare-cudart gshare-cublas
 HEADERS := include/gshare.h include/gshare.hpp include/gshare_cuda.h
 # The pages for users and operators; the others are for those who change gshare.
 USER_PAGES := $(addprefix doc/,$(addsuffix .md,cublas cuda-runtime isolation json kubernetes limits metrics mps slurm softcuda trace troubleshooting))
@@ -407,25 +407,14 @@ install: all man
 	install -d $(DESTDIR)$(BINDIR) $(DESTDIR)$(SOFTDIR) $(DESTDIR)$(LIBDIR)/pkgconfig $(DESTDIR)$(INCLUDEDIR)
 	install -m 755 $(BINS) $(DESTDIR)$(BINDIR)
 	$(call RUN_SCRIPT,$(LIBDIR)/gshare) >$(DESTDIR)$(BINDIR)/gshare-run
-	install -m 755 $(BUILD)/lib/libgshare.so.$(SOVERSION) $(BUILD)/lib/libgshare_cudart.so.$(SOVERSION) \
-	    $(BUILD)/lib/libgshare_cudart12.so.$(SOVERSION) $(BUILD)/lib/libgshare_cublas.so.$(SOVERSION) \
-	    $(BUILD)/lib/libgshare_cublas12.so.$(SOVERSION) $(DESTDIR)$(LIBDIR)
-	ln -sf libgshare_cudart.so.$(SOVERSION) $(DESTDIR)$(LIBDIR)/libgshare_cudart.so
-	ln -sf libgshare_cudart12.so.$(SOVERSION) $(DESTDIR)$(LIBDIR)/libgshare_cudart12.so
-	ln -sf libgshare_cublas.so.$(SOVERSION) $(DESTDIR)$(LIBDIR)/libgshare_cublas.so
-	ln -sf libgshare_cublas12.so.$(SOVERSION) $(DESTDIR)$(LIBDIR)/libgshare_cublas12.so
+	install -m 755 $(SHARED_LIBS:%=$(BUILD)/lib/%.$(SOVERSION)) $(DESTDIR)$(LIBDIR)
+	cp -P $(SHARED_LIBS:%=$(BUILD)/lib/%) $(DESTDIR)$(LIBDIR)
 	install -d $(DESTDIR)$(LIBDIR)/gshare
-	ln -sf ../libgshare_cudart.so.$(SOVERSION) $(DESTDIR)$(LIBDIR)/gshare/libcudart.so.13
-	ln -sf ../libgshare_cudart12.so.$(SOVERSION) $(DESTDIR)$(LIBDIR)/gshare/libcudart.so.12
-	ln -sf ../libgshare_cublas.so.$(SOVERSION) $(DESTDIR)$(LIBDIR)/gshare/libcublas.so.13
-	ln -sf ../libgshare_cublas.so.$(SOVERSION) $(DESTDIR)$(LIBDIR)/gshare/libcublasLt.so.13
-	ln -sf ../libgshare_cublas12.so.$(SOVERSION) $(DESTDIR)$(LIBDIR)/gshare/libcublas.so.12
-	ln -sf ../libgshare_cublas12.so.$(SOVERSION) $(DESTDIR)$(LIBDIR)/gshare/libcublasLt.so.12
+	cp -P $(NVIDIA_NAMES:%=$(BUILD)/lib/%) $(DESTDIR)$(LIBDIR)/gshare
 	install -m 755 $(BUILD)/lib/libgshare-softcuda.so $(DESTDIR)$(SOFTDIR)
-	ln -sf libgshare.so.$(SOVERSION) $(DESTDIR)$(LIBDIR)/libgshare.so
 	install -m 644 $(BUILD)/lib/libgshare.a $(DESTDIR)$(LIBDIR)
 	install -m 644 $(HEADERS) $(DESTDIR)$(INCLUDEDIR)
-	for name in gshare gshare-cudart gshare-cublas; do \
+	for name in $(PC_NAMES); do \
 	    sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@LIBDIR@|$(LIBDIR)|' -e 's|@INCLUDEDIR@|$(INCLUDEDIR)|' -e 's|@VERSION@|$(VERSION)|' \
 	        pkgconfig/$$name.pc.in >$(DESTDIR)$(LIBDIR)/pkgconfig/$$name.pc; done
 	install -d $(DESTDIR)$(LIBDIR)/cmake/gshare
@@ -445,13 +434,8 @@ install: all man
 uninstall: man
 	rm -f $(patsubst %,$(DESTDIR)$(BINDIR)/%,$(notdir $(BINS))) $(patsubst include/%,$(DESTDIR)$(INCLUDEDIR)/%,$(HEADERS)) \
 	    $(DESTDIR)$(SOFTDIR)/libgshare-softcuda.so \
-	    $(patsubst %,$(DESTDIR)$(LIBDIR)/%,libgshare.so libgshare.so.$(SOVERSION) libgshare.a pkgconfig/gshare.pc \
-	        libgshare_cudart.so libgshare_cudart.so.$(SOVERSION) gshare/libcudart.so.13 pkgconfig/gshare-cudart.pc \
-	        libgshare_cudart12.so libgshare_cudart12.so.$(SOVERSION) gshare/libcudart.so.12 \
-	        libgshare_cublas.so libgshare_cublas.so.$(SOVERSION) gshare/libcublas.so.13 pkgconfig/gshare-cublas.pc \
-	        libgshare_cublas12.so libgshare_cublas12.so.$(SOVERSION) gshare/libcublas.so.12 \
-	        gshare/libcublasLt.so.13 gshare/libcublasLt.so.12 \
-	        cmake/gshare/gshare-config.cmake cmake/gshare/gshare-config-version.cmake) \
+	    $(patsubst %,$(DESTDIR)$(LIBDIR)/%,$(SHARED_LIBS) $(SHARED_LIBS:%=%.$(SOVERSION)) libgshare.a $(NVIDIA_NAMES) \
+	        $(PC_NAMES:%=pkgconfig/%.pc) cmake/gshare/gshare-config.cmake cmake/gshare/gshare-config-version.cmake) \
 	    $(foreach n,$(MAN_SECTIONS),$(patsubst %,$(DESTDIR)$(MANDIR)/man$(n)/%,$(notdir $(filter %.$(n),$(MAN_PAGES))))) \
 	    $(DESTDIR)$(BASHDIR)/gsctl $(DESTDIR)$(ZSHDIR)/_gsctl $(DESTDIR)$(MPSDIR)/nvidia-cuda-mps-control \
 	    $(patsubst doc/%,$(DESTDIR)$(DOCDIR)/%,$(USER_PAGES)) \
