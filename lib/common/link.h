@@ -184,12 +184,12 @@ struct link_device {
 /* What a session may use. The supervisor decides it from the session's request, the operator's
  * settings and the SMs that are free; the worker applies it. */
 struct link_grant {
-    uint64_t sequence;    /* grows with each grant of a session */
-    uint32_t cls;         /* gs_class; a launch may have a lower class, not a higher one */
-    int32_t priority;     /* in gs_qos's scale */
-    int32_t priority_max; /* the highest that streams and launches may have */
-    uint32_t weight;      /* at least 1 */
-    uint32_t queue_depth; /* the most kernels issued and not finished; 0: no cap */
+    uint64_t sequence;     /* grows with each grant of a session */
+    uint32_t cls;          /* gs_class; a launch may have a lower class, not a higher one */
+    int32_t priority;      /* in gs_qos's scale */
+    int32_t priority_max;  /* the highest that streams and launches may have */
+    uint32_t weight;       /* at least 1 */
+    uint32_t launches_max; /* the most kernels issued and not finished; 0: no cap */
     uint32_t exclusive;
     uint32_t user_hosts;     /* host blocks of all sessions of its user; 0: no limit */
     uint32_t kernel_limit;   /* ms that a kernel may run; 0: no limit */

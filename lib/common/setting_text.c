@@ -36,7 +36,7 @@ const struct setting_field setting_fields[] = {
     {CTL_USER_PIECES, "user-pieces", "1 to 1048576 pieces of memory", SETTING_NUMBER,
      AT(user_pieces), 1, SETTING_COUNT_MAX},
     {CTL_TRUST, "trust", "yes or no", SETTING_YES, AT(trust), 0, 1},
-    {CTL_INFLIGHT, "inflight", "1 to 4096 kernels", SETTING_NUMBER, AT(inflight), 1,
+    {CTL_LAUNCHES_MAX, "inflight", "1 to 4096 kernels", SETTING_NUMBER, AT(launches_max), 1,
      SETTING_INFLIGHT_MAX},
     {CTL_KERNEL_LIMIT, "kernel-limit", "1 to 86400000 ms that a kernel may run", SETTING_NUMBER,
      AT(kernel_limit), 1, SETTING_KERNEL_LIMIT_MAX},

@@ -254,7 +254,7 @@ enum ctl_field {
     CTL_WEIGHT = 1u << 6,       /* 1 to QOS_WEIGHT_MAX */
     CTL_MEM = 1u << 7,          /* bytes that a session may hold */
     CTL_USER_MEM = 1u << 8,     /* bytes that all sessions of a user may hold */
-    CTL_INFLIGHT = 1u << 9,     /* kernels issued and not finished */
+    CTL_LAUNCHES_MAX = 1u << 9, /* kernels issued and not finished */
     CTL_LATENCY_SMS = 1u << 10, /* of a device: SMs that best-effort work leaves to latency work */
     CTL_USER_SESSIONS = 1u << 11, /* sessions that a user may have */
     CTL_USER_HOSTS = 1u << 12,    /* host blocks that all sessions of a user may have */
@@ -281,7 +281,7 @@ struct ctl_settings {
     int32_t priority;
     uint32_t cls;
     uint32_t weight;
-    uint32_t inflight;
+    uint32_t launches_max;
     uint32_t latency_sms;
     uint32_t user_sessions;
     uint32_t user_hosts;
@@ -424,7 +424,7 @@ struct ctl_row {
     int32_t priority;
     uint32_t cls;
     uint32_t weight;
-    uint32_t inflight;
+    uint32_t launches_max;
     uint64_t mem_limit;
     uint64_t user_mem_limit;
     uint64_t sm_mask[GS_SM_MASK_WORDS];
@@ -496,7 +496,7 @@ struct ctl_explain_reply {
     uint32_t cls;
     int32_t priority;
     uint32_t weight;
-    uint32_t inflight;                  /* 0: the class's default */
+    uint32_t launches_max;              /* 0: the class's default */
     uint32_t kernel_limit;              /* milliseconds; 0: none */
     uint32_t provision;                 /* enum ctl_provision_mode */
     uint32_t fenced;                    /* gs_fence; 0: not */

@@ -139,8 +139,8 @@ struct seg_grant {
     uint32_t weight;
     uint32_t sm_count;
     uint32_t exclusive;
-    uint32_t queue_depth; /* the most kernels issued and not finished; 0: no cap */
-    uint32_t partition;   /* 0: the whole device */
+    uint32_t launches_max; /* the most kernels issued and not finished; 0: no cap */
+    uint32_t partition;    /* 0: the whole device */
     uint64_t deadline_ns;
     uint64_t mem_limit;
     uint64_t sm_mask[GS_SM_MASK_WORDS]; /* set for the whole device as well */

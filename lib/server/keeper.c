@@ -68,7 +68,7 @@ static pid_t ended_find(int *status)
 /* Reaps all children that have ended. Besides the supervisor these may be workers of a supervisor
  * that was killed, whose statuses are noted for the next one before they are reaped, since reaping
  * may take long (reaper.h). Returns whether the supervisor was among them. */
-static bool supervisor_reaped(struct kept_server *kept, pid_t supervisor, int *status)
+static bool supervisor_reaped(struct server_memory *memory, pid_t supervisor, int *status)
 {
     bool found = false;
     pid_t pid;
@@ -79,32 +79,32 @@ static bool supervisor_reaped(struct kept_server *kept, pid_t supervisor, int *s
             *status = how;
             found = true;
         } else {
-            orphan_note(&kept->server.reaper.orphans, pid, how);
+            orphan_add(&memory->server.reaper.orphans, pid, how);
         }
         waitpid(pid, NULL, 0);
         if (pid != supervisor)
-            metrics_process_reaped(&kept->metrics, &kept->server.options, pid);
+            metrics_process_reaped(&memory->metrics, &memory->server.options, pid);
     }
     return found;
 }
 
 /* Waits for the end of the supervisor. Returns its status, as waitpid's. Sets *upgrade if this
  * process has killed it in order to become another program. */
-static int supervisor_await(struct kept_server *kept, pid_t supervisor, bool *upgrade)
+static int supervisor_await(struct server_memory *memory, pid_t supervisor, bool *upgrade)
 {
-    const struct server *server = &kept->server;
+    const struct server *server = &memory->server;
     const sigset_t set = signals_blocked();
     siginfo_t info;
     int status;
 
     *upgrade = false;
-    while (!supervisor_reaped(kept, supervisor, &status)) {
+    while (!supervisor_reaped(memory, supervisor, &status)) {
         if (server->phase >= PHASE_STOPPING)
-            metrics_process_stop(&kept->metrics);
+            metrics_process_stop(&memory->metrics);
         if (sigwaitinfo(&set, &info) < 0 || info.si_signo == SIGCHLD)
             continue;
         if (info.si_signo == SIGHUP)
-            metrics_process_hangup(&kept->metrics);
+            metrics_process_hangup(&memory->metrics);
         if (info.si_signo != UPGRADE_SIGNAL) {
             signal_pass(supervisor, &info);
         } else if (!*upgrade && server->phase == PHASE_SERVING && upgrade_possible()) {
@@ -158,22 +158,22 @@ static void supervisor_begin(pid_t keeper)
         _exit(EXIT_FAILURE);
 }
 
-/* Maps the memory that supervisors share, and makes it if `memory` is negative. Returns NULL on
+/* Maps the memory that supervisors share, and makes it if `fd` is negative. Returns NULL on
  * failure. */
-static struct kept_server *memory_map(int memory)
+static struct server_memory *memory_map(int fd)
 {
-    struct kept_server *kept;
-    const bool made = memory < 0;
+    struct server_memory *memory;
+    const bool made = fd < 0;
 
     if (made)
-        memory = memfd_create("gshare-server", MFD_CLOEXEC);
-    if (memory < 0 || (made && ftruncate(memory, sizeof(*kept)) < 0))
+        fd = memfd_create("gshare-server", MFD_CLOEXEC);
+    if (fd < 0 || (made && ftruncate(fd, sizeof(*memory)) < 0))
         return NULL;
-    kept = mmap(NULL, sizeof(*kept), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, memory, 0);
-    if (kept == MAP_FAILED)
+    memory = mmap(NULL, sizeof(*memory), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, 0);
+    if (memory == MAP_FAILED)
         return NULL;
-    kept->memory = memory;
-    return kept;
+    memory->fd = fd;
+    return memory;
 }
 
 /* Starts a supervisor. Returns 0 in the supervisor. */
@@ -190,35 +190,35 @@ static pid_t supervisor_start(void)
 
 /* Runs one supervisor after the other. Returns the exit status, in each supervisor and in the
  * keeper. */
-static int supervisors_run(struct kept_server *kept, bool again,
-                           int (*supervise)(struct kept_server *kept, bool again))
+static int supervisors_run(struct server_memory *memory, bool again,
+                           int (*supervise)(struct server_memory *memory, bool again))
 {
     for (bool upgrade;; again = true) {
         const pid_t supervisor = supervisor_start();
         int status;
 
         if (supervisor == 0)
-            return supervise(kept, again);
+            return supervise(memory, again);
         /* The warnings' descriptor is shared with the supervisor, which closes it; the number is
          * used again. */
         log_warnings_also(-1);
         if (supervisor < 0)
-            return server_give_up(&kept->server);
-        status = supervisor_await(kept, supervisor, &upgrade);
+            return server_give_up(&memory->server);
+        status = supervisor_await(memory, supervisor, &upgrade);
         if (WIFEXITED(status) && WEXITSTATUS(status) != KEEPER_AGAIN)
             return WEXITSTATUS(status);
-        kept->crashed = WIFSIGNALED(status) && WTERMSIG(status) != SIGKILL;
+        memory->crashed = WIFSIGNALED(status) && WTERMSIG(status) != SIGKILL;
         if (upgrade) {
             log_info("event=upgraded reason=\"the server goes on as the program that is installed "
                      "now\"");
             status_page_pause();
-            upgrade_now(kept->memory);
-            status_page_go_on(&kept->server.status);
-        } else if (!supervisor_replaceable(&kept->server)) {
+            upgrade_now(memory->fd);
+            status_page_go_on(&memory->server.status);
+        } else if (!supervisor_replaceable(&memory->server)) {
             log_error(
                 "event=supervisor-lost supervisor=%d reason=\"%s, and no other takes its place\"",
                 (int)supervisor, end_describe(status));
-            return server_give_up(&kept->server);
+            return server_give_up(&memory->server);
         } else {
             log_warning(
                 "event=supervisor-lost supervisor=%d reason=\"%s: another takes its place\"",
@@ -227,15 +227,15 @@ static int supervisors_run(struct kept_server *kept, bool again,
     }
 }
 
-int keeper_run(int memory, bool (*prepare)(struct kept_server *kept),
-               int (*supervise)(struct kept_server *kept, bool again))
+int keeper_run(int fd, bool (*prepare)(struct server_memory *memory),
+               int (*supervise)(struct server_memory *memory, bool again))
 {
     const pid_t keeper = getpid();
-    struct kept_server *kept = memory_map(memory);
+    struct server_memory *memory = memory_map(fd);
     const sigset_t blocked = signals_blocked();
     int status;
 
-    if (!kept) {
+    if (!memory) {
         log_error("event=start-failed reason=\"memory for the server: %s\"", strerror(errno));
         return EXIT_FAILURE;
     }
@@ -245,11 +245,11 @@ int keeper_run(int memory, bool (*prepare)(struct kept_server *kept),
     sigprocmask(SIG_BLOCK, &blocked, NULL);
     prctl(PR_SET_CHILD_SUBREAPER, 1);
     out_of_memory_spare();
-    if (!prepare(kept))
+    if (!prepare(memory))
         return EXIT_FAILURE;
-    kept->here = kept;
-    status = supervisors_run(kept, memory >= 0, supervise);
+    memory->here = memory;
+    status = supervisors_run(memory, fd >= 0, supervise);
     if (getpid() == keeper)
-        metrics_process_stop(&kept->metrics);
+        metrics_process_stop(&memory->metrics);
     return status;
 }

@@ -121,54 +121,54 @@ static void failure_tell(const struct server *server)
     ready_tell(server->failure);
 }
 
-static bool metrics_begin(struct kept_server *kept)
+static bool metrics_begin(struct server_memory *memory)
 {
-    struct server *server = &kept->server;
+    struct server *server = &memory->server;
     char error[METRICS_ERROR_MAX];
 
-    if (metrics_process_begin(&kept->metrics, &server->options, error))
+    if (metrics_process_begin(&memory->metrics, &server->options, error))
         return true;
     server_fail(server, "--metrics %s: %s", server->options.metrics, error);
     return false;
 }
 
-static bool prepare(struct kept_server *kept)
+static bool prepare(struct server_memory *memory)
 {
     bool good;
 
     /* `here` is set once there is a server. */
-    if (kept->here) {
-        good = upgrade_adopt(kept, &options, on_ready);
+    if (memory->here) {
+        good = upgrade_adopt(memory, &options, on_ready);
         if (good)
-            metrics_process_restart(&kept->metrics, &kept->server.options);
+            metrics_process_restart(&memory->metrics, &memory->server.options);
     } else {
-        good = server_prepare(&kept->server, &options, on_ready) && metrics_begin(kept);
+        good = server_prepare(&memory->server, &options, on_ready) && metrics_begin(memory);
     }
     if (good)
         descriptor_table_reserve(DESCRIPTOR_TABLE_SIZE); /* supervisors will share this table */
     else
-        failure_tell(&kept->server);
+        failure_tell(&memory->server);
     return good;
 }
 
-static int supervise(struct kept_server *kept, bool again)
+static int supervise(struct server_memory *memory, bool again)
 {
     bool good;
 
     if (again)
         ready_pipe = -1; /* after an upgrade this number may be another descriptor's */
-    good = server_init(kept, again);
+    good = server_init(memory, again);
     if (!good && again) { /* nothing is freed, since the next supervisor takes all over */
-        log_error("event=supervisor-failed reason=%s", kept->server.failure);
+        log_error("event=supervisor-failed reason=%s", memory->server.failure);
         _exit(KEEPER_AGAIN);
     }
     if (good) {
-        good = server_run(&kept->server);
-        metrics_process_await_stop(&kept->metrics);
-        server_deinit(&kept->server);
+        good = server_run(&memory->server);
+        metrics_process_await_stop(&memory->metrics);
+        server_deinit(&memory->server);
     }
     if (!good) {
-        failure_tell(&kept->server);
+        failure_tell(&memory->server);
         return EXIT_FAILURE;
     }
     log_info("event=ended server=%s", options.instance);

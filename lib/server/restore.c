@@ -56,7 +56,7 @@ static void own(const struct owned *owned, int *fd)
  * number may be another descriptor's by now. */
 static void own_reply(const struct owned *owned, struct reply *reply)
 {
-    if (!kept_noted_reply(reply->queue, reply->token))
+    if (!descriptor_noted_reply(reply->queue, reply->token))
         reply->queue = -1;
     own(owned, &reply->queue);
 }
@@ -67,11 +67,11 @@ static void own_child(const struct owned *owned, struct child *child)
     own(owned, &child->link.fd);
 }
 
-static void own_all(const struct owned *owned, struct kept_server *kept)
+static void own_all(const struct owned *owned, struct server_memory *memory)
 {
-    struct server *server = &kept->server;
+    struct server *server = &memory->server;
 
-    own(owned, &kept->memory);
+    own(owned, &memory->fd);
     own(owned, &server->lock);
     own(owned, &server->control.fd);
     for (int i = 0; i < server->device_count; i++) {
@@ -90,7 +90,7 @@ static void own_all(const struct owned *owned, struct kept_server *kept)
     for (uint32_t i = 0; i < server->changes.count; i++)
         own_reply(owned, &server->changes.reply[i]);
     for (uint32_t i = 0; i < server->options.max_tenants; i++) {
-        struct session *session = &kept->session[i];
+        struct session *session = &memory->session[i];
 
         if (session->state == SESSION_FREE)
             continue;
@@ -100,10 +100,10 @@ static void own_all(const struct owned *owned, struct kept_server *kept)
             own(owned, &session->peer.fd);
         own_reply(owned, &session->reply);
     }
-    for (uint32_t i = 0; i < kept->descriptors.end && i < owned->count; i++) {
+    for (uint32_t i = 0; i < memory->notes.end && i < owned->count; i++) {
         int fd = (int)i;
 
-        if (atomic_load_explicit(&kept->descriptors.at[i].kind, memory_order_acquire))
+        if (atomic_load_explicit(&memory->notes.at[i].kind, memory_order_acquire))
             own(owned, &fd);
     }
 }
@@ -120,27 +120,27 @@ static void close_unowned(int fd, const void *with)
 
 /* Drops sessions that were only partly made, which have no id yet. Their clients are told to ask
  * again. */
-static void sessions_drop_unmade(struct kept_server *kept)
+static void sessions_drop_unmade(struct server_memory *memory)
 {
-    for (uint32_t i = 0; i < kept->server.options.max_tenants; i++) {
-        if (kept->session[i].id == 0)
-            kept->session[i].state = SESSION_FREE;
+    for (uint32_t i = 0; i < memory->server.options.max_tenants; i++) {
+        if (memory->session[i].id == 0)
+            memory->session[i].state = SESSION_FREE;
     }
 }
 
-void server_restore_begin(struct kept_server *kept)
+void server_restore_begin(struct server_memory *memory)
 {
-    const struct owned owned = {calloc(KEPT_MAX, sizeof(bool)), KEPT_MAX};
+    const struct owned owned = {calloc(DESCRIPTOR_NOTES_MAX, sizeof(bool)), DESCRIPTOR_NOTES_MAX};
 
     if (!owned.fd) {
-        server_fail(&kept->server, "no memory to take another supervisor's place");
+        server_fail(&memory->server, "no memory to take another supervisor's place");
         return;
     }
-    kept_init(&kept->descriptors);
-    kept->server.committed = &kept->committed;
-    server_rollback(&kept->server); /* before the state file is written */
-    sessions_drop_unmade(kept);
-    own_all(&owned, kept);
+    descriptor_notes_init(&memory->notes);
+    memory->server.committed = &memory->committed;
+    server_rollback(&memory->server); /* before the state file is written */
+    sessions_drop_unmade(memory);
+    own_all(&owned, memory);
     descriptors_visit(close_unowned, &owned);
     free(owned.fd);
 }
@@ -172,20 +172,20 @@ static void session_restore(struct session *session)
     settle_attach_restore(session);
 }
 
-static void piece_restore(struct server *server, int fd, const struct kept *kept)
+static void piece_restore(struct server *server, int fd, const struct descriptor_note *note)
 {
-    struct session *session = registry_by_id(&server->registry, kept->owner);
+    struct session *session = registry_by_id(&server->registry, note->owner);
     struct account *account = session ? account_find(&server->accounts, session->uid) : NULL;
-    const struct vault_loan loan = kept->loan;
+    const struct vault_loan loan = note->loan;
 
-    if (!session || vault_put(&session->vault, kept->address, kept->size, &loan, fd) != VAULT_OK) {
-        kept_remove(fd);
+    if (!session || vault_put(&session->vault, note->address, note->size, &loan, fd) != VAULT_OK) {
+        descriptor_note_remove(fd);
         close(fd);
         return;
     }
     if (account)
         account->pieces++;
-    if (loan.number && !loan_restore(session, &loan, kept->size))
+    if (loan.number && !loan_restore(session, &loan, note->size))
         server_fail(server, "no memory for what sessions lend to other devices");
 }
 
@@ -195,7 +195,7 @@ static void granted_restore(struct session *session)
 {
     struct peer_import *peer = &session->peer;
 
-    if (peer->fd < 0 || kept_noted(peer->fd)) /* it was being dropped, or the vault has it */
+    if (peer->fd < 0 || descriptor_noted(peer->fd)) /* it was being dropped, or the vault has it */
         peer->loan.number = 0;
     if (peer->loan.number == 0)
         return;
@@ -224,11 +224,11 @@ static bool reply_owned(const struct server *server, int fd)
 
 /* Restores a reply that was not answered. Sets *asked if it is the reply to the request that the
  * killed supervisor was handling. */
-static void reply_restore(struct server *server, int fd, const struct kept *kept, bool crashed,
-                          struct reply *asked)
+static void reply_restore(struct server *server, int fd, const struct descriptor_note *note,
+                          bool crashed, struct reply *asked)
 {
     const pid_t holder = reply_queue_holder(fd);
-    struct reply reply = {fd, kept->uid, kept->op, kept->owner, holder > 0 ? holder : 0};
+    struct reply reply = {fd, note->uid, note->op, note->owner, holder > 0 ? holder : 0};
     struct ctl_header *request = (struct ctl_header *)(void *)server->asked;
     const bool in_hand = request->magic && request->token == reply.token;
     char name[WIRE_NAME_MAX];
@@ -254,17 +254,17 @@ static void reply_restore(struct server *server, int fd, const struct kept *kept
     reply_close(&reply);
 }
 
-static void kept_restore(struct kept_server *kept, struct reply *asked)
+static void notes_restore(struct server_memory *memory, struct reply *asked)
 {
-    for (uint32_t fd = 0; fd < kept->descriptors.end; fd++) {
-        const struct kept *at = &kept->descriptors.at[fd];
+    for (uint32_t fd = 0; fd < memory->notes.end; fd++) {
+        const struct descriptor_note *at = &memory->notes.at[fd];
 
         switch (atomic_load_explicit(&at->kind, memory_order_relaxed)) {
-        case KEPT_PIECE:
-            piece_restore(&kept->server, (int)fd, at);
+        case NOTED_PIECE:
+            piece_restore(&memory->server, (int)fd, at);
             break;
-        case KEPT_REPLY:
-            reply_restore(&kept->server, (int)fd, at, kept->crashed, asked);
+        case NOTED_REPLY:
+            reply_restore(&memory->server, (int)fd, at, memory->crashed, asked);
             break;
         default:
             break;
@@ -323,15 +323,15 @@ static void sessions_end_gone(struct server *server)
 
 /* ---- The whole ------------------------------------------------------------------------------- */
 
-void server_restore(struct kept_server *kept)
+void server_restore(struct server_memory *memory)
 {
-    struct server *server = &kept->server;
+    struct server *server = &memory->server;
     const uint64_t began = clock_ns();
     const bool reading = server->reading || server->reading_again;
     struct reply asked = {.queue = -1};
 
     /* The message that was being handled may have crashed the supervisor, so it is dropped. */
-    for (int i = 0; i < server->device_count && kept->crashed; i++) {
+    for (int i = 0; i < server->device_count && memory->crashed; i++) {
         if (server->device[i].worker.inbox.op == LINK_FATAL)
             server->device[i].worker.inbox.op = 0;
     }
@@ -349,7 +349,7 @@ void server_restore(struct kept_server *kept)
     for (struct session *s = NULL; (s = registry_next(&server->registry, s));)
         session_restore(s);
     leftover_segments_remove();
-    kept_restore(kept, &asked);
+    notes_restore(memory, &asked);
     for (struct session *s = NULL; (s = registry_next(&server->registry, s));)
         granted_restore(s);
     loans_restored(server);
@@ -361,7 +361,7 @@ void server_restore(struct kept_server *kept)
         return;
     sessions_end_gone(server);
     peer_memory_restore(server);
-    if (!kept->crashed)
+    if (!memory->crashed)
         control_again(server, &asked);
     memset(server->asked, 0, sizeof(server->asked));
     if (reading)

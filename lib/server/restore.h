@@ -15,9 +15,9 @@
 /* Forgets sessions that were only partly made and descriptors that were closed, and closes
  * descriptors that have no owner any more. Called before this process opens any descriptor. Both
  * functions report a failure in server.failure. */
-void server_restore_begin(struct kept_server *kept);
+void server_restore_begin(struct server_memory *memory);
 /* Restores the rest, once the loop, the registry and the state file exist. Waits for each worker's
  * answer, a second at most: the only time that a supervisor waits for one. */
-void server_restore(struct kept_server *kept);
+void server_restore(struct server_memory *memory);
 
 #endif

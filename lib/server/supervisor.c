@@ -13,7 +13,7 @@
 #include "common/machine_memory.h"
 #include "common/names.h"
 #include "common/util.h"
-#include "server/base/kept.h"
+#include "server/base/descriptor_notes.h"
 #include "server/base/leftovers.h"
 #include "server/base/notify.h"
 #include "server/control/control.h"
@@ -314,10 +314,10 @@ bool server_prepare(struct server *server, const struct server_options *options,
     return r == 0;
 }
 
-/* Makes what belongs to this process instead of to the kept memory. */
-static bool process_init(struct kept_server *kept)
+/* Makes what belongs to this process instead of to the memory that supervisors share. */
+static bool process_init(struct server_memory *memory)
 {
-    struct server *server = &kept->server;
+    struct server *server = &memory->server;
     int r = loop_init(&server->loop);
 
     if (r == 0)
@@ -326,9 +326,9 @@ static bool process_init(struct kept_server *kept)
         server_fail(server, "starting: %s", strerror(-r));
         return false;
     }
-    kept_init(&kept->descriptors);
-    server->committed = &kept->committed;
-    if (!registry_init(&server->registry, server->options.max_tenants, kept->session)) {
+    descriptor_notes_init(&memory->notes);
+    server->committed = &memory->committed;
+    if (!registry_init(&server->registry, server->options.max_tenants, memory->session)) {
         server_fail(server, "no memory for %u tenants", server->options.max_tenants);
         return false;
     }
@@ -352,18 +352,18 @@ static void first_init(struct server *server)
         worker_start(&server->device[i]);
 }
 
-bool server_init(struct kept_server *kept, bool again)
+bool server_init(struct server_memory *memory, bool again)
 {
-    struct server *server = &kept->server;
+    struct server *server = &memory->server;
 
     server->failure[0] = '\0'; /* left by a supervisor that could not begin */
     if (again)
-        server_restore_begin(kept);
-    if (server->failure[0] == 0 && process_init(kept)) {
+        server_restore_begin(memory);
+    if (server->failure[0] == 0 && process_init(memory)) {
         if (!again)
             first_init(server);
         else if (control_watch(server) && state_init(server, true))
-            server_restore(kept);
+            server_restore(memory);
     }
     if (server->failure[0] == 0)
         return true;

@@ -58,7 +58,7 @@
 
 #include "server/state/server.h"
 
-struct kept_server;
+struct server_memory;
 
 /* Prepares the server in the keeper, before there is a supervisor. server_run calls on_ready when
  * the server begins to serve. Like server_init, returns false and fills server->failure on
@@ -66,7 +66,7 @@ struct kept_server;
 bool server_prepare(struct server *server, const struct server_options *options,
                     void (*on_ready)(struct server *server));
 /* Initialises a supervisor; `again`: in the place of one that was killed. */
-bool server_init(struct kept_server *kept, bool again);
+bool server_init(struct server_memory *memory, bool again);
 /* Runs the server until its end. Returns false if it fails; server->failure then has the reason. */
 bool server_run(struct server *server);
 void server_deinit(struct server *server);

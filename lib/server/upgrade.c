@@ -39,7 +39,7 @@ void upgrade_init(char **arguments)
 static const char *layout(void)
 {
 #define BODY_SIZE(type, name) sizeof(type),
-    static const size_t sizes[] = {sizeof(struct kept_server), sizeof(struct session),
+    static const size_t sizes[] = {sizeof(struct server_memory), sizeof(struct session),
                                    sizeof(struct link_stats), LINK_BODIES(BODY_SIZE)};
 #undef BODY_SIZE
     static char text[256];
@@ -128,22 +128,22 @@ static void texts_take(struct server_options *options, const struct server_optio
     options->log_file = from->log_file;
 }
 
-bool upgrade_adopt(struct kept_server *kept, const struct server_options *options,
+bool upgrade_adopt(struct server_memory *memory, const struct server_options *options,
                    void (*on_ready)(struct server *server))
 {
-    struct server *server = &kept->server;
-    const ptrdiff_t moved = (char *)kept - (char *)kept->here;
+    struct server *server = &memory->server;
+    const ptrdiff_t moved = (char *)memory - (char *)memory->here;
     int r = 0;
 
     texts_take(&server->options, options);
     texts_take(&server->given, options);
-    for (unsigned i = 0; i < ARRAY_SIZE(kept->committed.at); i++)
-        texts_take(&kept->committed.at[i].options, options);
+    for (unsigned i = 0; i < ARRAY_SIZE(memory->committed.at); i++)
+        texts_take(&memory->committed.at[i].options, options);
     server->on_ready = on_ready;
     for (int i = 0; i < server->device_count; i++)
         server->device[i].server = server;
     for (uint32_t i = 0; i < server->options.max_tenants; i++) {
-        struct session *session = &kept->session[i];
+        struct session *session = &memory->session[i];
 
         session->server = server;
         if (session->device)

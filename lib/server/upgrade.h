@@ -2,10 +2,10 @@
  * upgrade.h - an upgrade: the server continues as the program that is installed now (SIGUSR2 to its
  * main process).
  *
- * The keeper asks the program at its own path whether it can take over the kept memory, kills the
- * supervisor, and becomes that program (execve), with all descriptors. Its new supervisor takes the
- * place of the killed one (restore.h). Workers continue to run the previous program until `gsctl
- * restart-worker`; the next worker reads their journals.
+ * The keeper asks the program at its own path whether it can take over the server's memory, kills
+ * the supervisor, and becomes that program (execve), with all descriptors. Its new supervisor takes
+ * the place of the killed one (restore.h). Workers continue to run the previous program until
+ * `gsctl restart-worker`; the next worker reads their journals.
  */
 #ifndef GS_SERVER_UPGRADE_H
 #define GS_SERVER_UPGRADE_H
@@ -14,7 +14,7 @@
 
 #include "server/keeper.h"
 
-/* Incremented with each incompatible change that does not show in the sizes of struct kept_server
+/* Incremented with each incompatible change that does not show in the sizes of struct server_memory
  * and of common/link.h's structs: another meaning or order of members, a new message, an entry of
  * the journal or of the code cache. */
 #define UPGRADE_LAYOUT 18u
@@ -35,9 +35,9 @@ void upgrade_now(int memory);
 /* Returns the descriptor of the memory that the former program has kept; -1: there was none. Called
  * at the start; removes the note of it from the environment. */
 int upgrade_memory(void);
-/* Replaces the pointers in the kept memory that point into the former program. `options` are those
- * of this program's command line, for their texts. Called in the keeper. */
-bool upgrade_adopt(struct kept_server *kept, const struct server_options *options,
+/* Replaces the pointers in the server's memory that point into the former program. `options` are
+ * those of this program's command line, for their texts. Called in the keeper. */
+bool upgrade_adopt(struct server_memory *memory, const struct server_options *options,
                    void (*on_ready)(struct server *server));
 
 #endif

@@ -1,6 +1,6 @@
 /*
  * test_cublas.c - each CUDA program of programs/ runs as a tenant with libgshare_cublas and prints
- * what its own comments say. A test for each, named as the program: the Makefile lists them.
+ * what its own comments say. A test for each, named as the program: test/rules.mk lists them.
  */
 #include <stdio.h>
 #include <stdlib.h>

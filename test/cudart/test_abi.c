@@ -2,7 +2,7 @@
  * test_abi.c - lib/cudart/abi.h says what the toolkits' headers say, of version 13 and of 12.9. A
  * second program of this source, with other facts, says so of lib/cublas/abi.h.
  * That each function of the library has the toolkit's prototype is checked where this program is
- * built: the Makefile compiles the library against the toolkits' headers too.
+ * built: test/rules.mk compiles the library against the toolkits' headers too.
  */
 #include <stdio.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /*
  * test_corpus.c - the cases of test/corpus as CUDA programs: compiled by nvcc, and launched through
- * the CUDA runtime as tenants of a server. A test for each: the Makefile lists them.
+ * the CUDA runtime as tenants of a server. A test for each: test/rules.mk lists them.
  */
 #include <stdio.h>
 #include <unistd.h>

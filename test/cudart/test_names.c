@@ -1,6 +1,6 @@
 /*
  * test_names.c - each function that NVIDIA's libcudart exports is exported by ours, under the same
- * symbol version. The Makefile says where NVIDIA's libraries are: beside the headers of
+ * symbol version. test/rules.mk says where NVIDIA's libraries are: beside the headers of
  * CUDART_TOOLKIT and CUDART_TOOLKIT12. They are read as files, so that nothing of them runs.
  */
 #include <dlfcn.h>

@@ -1,6 +1,6 @@
 /*
  * test_programs.c - each CUDA program of programs/ runs as a tenant and prints what its own
- * comments say. A test for each, named as the program: the Makefile lists them.
+ * comments say. A test for each, named as the program: test/rules.mk lists them.
  */
 #include <signal.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* The address fence: what it refuses and why, what it reports of the module's variables, and that
- * its checker sees each missing piece of a fence. */
+ * its checker sees each missing part of a fence. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -1718,7 +1718,7 @@ static bool may_go(const char *line, size_t len, const char *next)
 }
 
 /* Without line after line, and with a label before it: the checker refuses. */
-static void a_fence_that_lacks_a_piece_is_refused(void **state)
+static void a_fence_that_lacks_a_part_is_refused(void **state)
 {
     static const char body[] =
         ".shared .align 8 .b8 s[8]; .local .align 8 .b8 l[8]; mov.u64 %d2, s; cvta.shared.u64 %d2, "
@@ -2274,7 +2274,7 @@ int main(void)
         cmocka_unit_test(other_passes_keep_off_a_text_that_grows_too_long),
         cmocka_unit_test(reserved_names_are_refused),
         cmocka_unit_test(what_other_passes_add_stays),
-        cmocka_unit_test(a_fence_that_lacks_a_piece_is_refused),
+        cmocka_unit_test(a_fence_that_lacks_a_part_is_refused),
         cmocka_unit_test(a_base_is_checked_wherever_it_is_written),
         cmocka_unit_test(sums_of_one_product_are_checked_too),
         cmocka_unit_test(what_is_no_fixed_base_is_fenced_at_each_access),

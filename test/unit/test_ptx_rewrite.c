@@ -231,7 +231,7 @@ static void early_returns_of_a_kernel_with_barriers_meet_nobody(void **state)
                              "trap;\nDONE: ret;\nHOP: .pragma \"nounroll\"; bra.uni DONE;\n}\n");
 
     (void)state;
-    /* Behind the last barrier nobody is waited for: those ways share an end. */
+    /* Behind the last barrier nobody is waited for: those exits share an end. */
     assert_non_null(strstr(out, "@%p bra gshare$end1;\nbar.sync 0;\n@!%q bra gshare$end2;\n\n"
                                 "@%p bra gshare$end3;\nbar.sync 0;\n@%q bra gshare$end0;\n"
                                 "trap;\nDONE: bra gshare$end0;\n"
@@ -253,7 +253,7 @@ static void branches_that_meet_before_the_end_change_nothing(void **state)
 
 static void ends_of_all_kinds_part_where_they_must(void **state)
 {
-    /* The branch past the barrier is no way to an end itself: only all ends apart help. */
+    /* The branch past the barrier is no exit itself: only all ends apart help. */
     char *out = completed(HEAD ENTRY "{ .reg .pred %p;\n@%p bra L;\nbar.sync 0; bra DONE;\n"
                                      "L: @%p bra DONE; bra DONE;\nDONE: ret; }\n");
 

@@ -114,8 +114,8 @@ static void without_the_pass_the_fence_is_the_same(void **state)
 /* The last fence counts, not that for the comparison. */
 static void the_checker_wants_the_fence_behind_the_call(void **state)
 {
-    static const char *const pieces[] = {"\tand.b64 gshare$far, gshare$old, gshare$inside;\n",
-                                         "\tor.b64 gshare$at, gshare$far, gshare$start;\n"};
+    static const char *const parts[] = {"\tand.b64 gshare$far, gshare$old, gshare$inside;\n",
+                                        "\tor.b64 gshare$at, gshare$far, gshare$start;\n"};
     char why[200], *out = fenced_body("ld.global.u32 %r1, [%d1];"), *changed;
     const char *call = strstr(out, "@gshare$r call");
     bool stack, indexed;
@@ -126,11 +126,11 @@ static void the_checker_wants_the_fence_behind_the_call(void **state)
                                  &indexed, why, sizeof(why)),
                      0);
     for (unsigned i = 0; i < 2; i++) {
-        const char *at = strstr(call, pieces[i]);
+        const char *at = strstr(call, parts[i]);
 
         changed = calloc(1, strlen(out) + 1);
         memcpy(changed, out, (size_t)(at - out));
-        strcat(changed, at + strlen(pieces[i]));
+        strcat(changed, at + strlen(parts[i]));
         assert_int_equal(fence_check(changed, strlen(changed),
                                      &(struct ptx_fence_report){.bytes = 64}, &stack, &indexed, why,
                                      sizeof(why)),

@@ -46,7 +46,7 @@ static struct ctl_settings settings_random(void)
                                .priority = (int32_t)dice(7),
                                .cls = dice(4),
                                .weight = dice(12),
-                               .inflight = dice(9),
+                               .launches_max = dice(9),
                                .latency_sms = dice(SMS),
                                .mem = dice(3) << 21,
                                .user_mem = dice(3) << 21};

@@ -207,9 +207,9 @@ static void limits_are_the_tightest_of_all_that_are_set(void **state)
                                                       .cls = GS_CLASS_NORMAL,
                                                       .weight = 20,
                                                       .mem = 400};
-    t->set = (struct ctl_settings){.fields = CTL_SMS | CTL_INFLIGHT | CTL_MASK | CTL_WEIGHT,
+    t->set = (struct ctl_settings){.fields = CTL_SMS | CTL_LAUNCHES_MAX | CTL_MASK | CTL_WEIGHT,
                                    .sms = 6,
-                                   .inflight = 3,
+                                   .launches_max = 3,
                                    .weight = 5,
                                    .sm_mask = {0xfff0}};
     assert_int_equal(qos_effect(t, 0, &effect, text), GS_OK);
@@ -221,7 +221,7 @@ static void limits_are_the_tightest_of_all_that_are_set(void **state)
     assert_int_equal(effect.grant.weight, 5);
     assert_int_equal(effect.grant.mem_limit, 400);
     assert_int_equal(effect.grant.user_mem_limit, 4096);
-    assert_int_equal(effect.grant.queue_depth, 3);
+    assert_int_equal(effect.grant.launches_max, 3);
     // A session lowers what it likes.
     t->qos = (struct wire_qos){.affinity_type = GS_EXEC_AFFINITY_ACTIVE_THREAD_PERCENTAGE,
                                .percentage = 10,

@@ -166,13 +166,13 @@ static void how_an_orphan_ended_is_what_the_keeper_tells(void **state)
     assert_false(reaper_ended(&reaper, &loop, &child, &status));
     orphan_kill(&child);
     assert_false(reaper_ended(&reaper, &loop, &child, &status)); /* it has not told yet */
-    orphan_note(&reaper.orphans, child.pid + 1, 0);
+    orphan_add(&reaper.orphans, child.pid + 1, 0);
     assert_false(reaper_ended(&reaper, &loop, &child, &status));
-    orphan_note(&reaper.orphans, child.pid, W_EXITCODE(0, SIGSEGV));
+    orphan_add(&reaper.orphans, child.pid, W_EXITCODE(0, SIGSEGV));
     assert_true(reaper_ended(&reaper, &loop, &child, &status));
     assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGSEGV);
     assert_false(orphan_take(&reaper.orphans, child.pid, &status));
-    orphan_forget(&reaper.orphans, child.pid + 1);
+    orphan_remove(&reaper.orphans, child.pid + 1);
     child_close(&loop, &child);
 }
 
@@ -198,12 +198,12 @@ static void what_is_told_of_a_process_is_not_taken_for_a_later_one_s(void **stat
     int status;
 
     (void)state;
-    orphan_note(&reaper.orphans, 7, W_EXITCODE(0, SIGSEGV));
-    orphan_note(&reaper.orphans, 7, W_EXITCODE(0, SIGBUS));
-    orphan_forget(&reaper.orphans, 7);
+    orphan_add(&reaper.orphans, 7, W_EXITCODE(0, SIGSEGV));
+    orphan_add(&reaper.orphans, 7, W_EXITCODE(0, SIGBUS));
+    orphan_remove(&reaper.orphans, 7);
     assert_false(orphan_take(&reaper.orphans, 7, &status));
     for (int pid = 1; pid <= (int)ORPHANS_MOST + 1; pid++)
-        orphan_note(&reaper.orphans, pid, W_EXITCODE(pid, 0));
+        orphan_add(&reaper.orphans, pid, W_EXITCODE(pid, 0));
     assert_false(orphan_take(&reaper.orphans, 1, &status)); /* the oldest makes room */
     for (int pid = 2; pid <= (int)ORPHANS_MOST + 1; pid++)
         assert_true(orphan_take(&reaper.orphans, pid, &status) && WEXITSTATUS(status) == pid);

@@ -79,7 +79,7 @@ static void all_that_can_be_set_is_read(void **state)
     const struct ctl_settings *user = settings_find_user(&s, 65534);
     assert_non_null(user);
     assert_int_equal(user->fields, CTL_MASK | CTL_EXCLUSIVE | CTL_PRIORITY | CTL_WEIGHT |
-                                       CTL_INFLIGHT | CTL_TRUST);
+                                       CTL_LAUNCHES_MAX | CTL_TRUST);
     assert_int_equal(user->sm_mask[0], 0xd00ff);
     assert_int_equal(user->exclusive, 0);
     assert_int_equal(user->trust, 0);

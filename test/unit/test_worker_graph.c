@@ -406,7 +406,7 @@ static void no_variant_gives_way_while_there_is_room(void **state)
 }
 
 /* After memory was freed, all of a graph is checked anew, by the lane that serves all tenants. */
-static void a_graph_of_very_many_nodes_is_checked_piece_by_piece(void **state)
+static void a_graph_of_very_many_nodes_is_checked_part_by_part(void **state)
 {
     enum { NODES = SEG_GRAPH_NODES, AT_ONCE = 512 };
     struct rec_memset *records = calloc(NODES, sizeof(*records));
@@ -772,7 +772,7 @@ int main(void)
                                         set, unset),
         cmocka_unit_test_setup_teardown(steps_wait_for_earlier_ones_alone, set, unset),
         cmocka_unit_test_setup_teardown(no_variant_gives_way_while_there_is_room, set, unset),
-        cmocka_unit_test_setup_teardown(a_graph_of_very_many_nodes_is_checked_piece_by_piece, set,
+        cmocka_unit_test_setup_teardown(a_graph_of_very_many_nodes_is_checked_part_by_part, set,
                                         unset),
         cmocka_unit_test_setup_teardown(a_graph_of_more_nodes_is_refused, set, unset),
         cmocka_unit_test_setup_teardown(a_launch_sets_what_differs_and_no_more, set, unset),

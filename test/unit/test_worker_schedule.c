@@ -357,7 +357,7 @@ static void in_flight_stays_within_the_caps(void **state)
             device_step();
         }
         play_reset(1);
-        play.tenant[0].entity.queue_depth = 3;
+        play.tenant[0].entity.launches_max = 3;
         for (int n = 0; n < 100; n++) {
             dispatch_turn();
             assert_in_range(play.tenant[0].entity.launches, 1, 3);

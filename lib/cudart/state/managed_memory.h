@@ -1,7 +1,7 @@
 /*
- * managed_memory.h - the device memory behind managed memory, in whole pages. Small pieces share a
- * slab: an allocation below 1 MiB cannot be exported, and so could not be mapped on devices with
- * peer access. Any thread.
+ * managed_memory.h - the device memory behind managed memory, in whole pages. Small allocations
+ * share a slab: an allocation below 1 MiB cannot be exported, and so could not be mapped on devices
+ * with peer access. Any thread.
  */
 #ifndef GS_CUDART_MANAGED_MEMORY_H
 #define GS_CUDART_MANAGED_MEMORY_H

@@ -69,12 +69,12 @@ static gs_status row_of(struct control *control, const struct ctl_set *request, 
 /* The fields whose effect has_the_same compares. */
 #define COMPARED                                                                                   \
     (CTL_PERCENTAGE | CTL_SMS | CTL_MASK | CTL_EXCLUSIVE | CTL_PRIORITY | CTL_CLASS | CTL_WEIGHT | \
-     CTL_MEM | CTL_INFLIGHT)
+     CTL_MEM | CTL_LAUNCHES_MAX)
 
 static bool has_the_same(const struct ctl_row *a, const struct ctl_row *b)
 {
     return a->cls == b->cls && a->priority == b->priority && a->weight == b->weight &&
-           a->inflight == b->inflight && a->mem_limit == b->mem_limit &&
+           a->launches_max == b->launches_max && a->mem_limit == b->mem_limit &&
            a->exclusive == b->exclusive && !memcmp(a->sm_mask, b->sm_mask, sizeof(a->sm_mask));
 }
 

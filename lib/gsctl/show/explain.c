@@ -295,7 +295,7 @@ static unsigned explain(const struct ctl_explain_reply *r, struct limit limits[L
     const struct ctl_settings effect = {.cls = r->cls,
                                         .priority = r->priority,
                                         .weight = r->weight,
-                                        .inflight = r->inflight,
+                                        .launches_max = r->launches_max,
                                         .kernel_limit = r->kernel_limit,
                                         .mem = r->mem_limit,
                                         .user_mem = r->user_mem_limit};
@@ -314,8 +314,9 @@ static unsigned explain(const struct ctl_explain_reply *r, struct limit limits[L
     say_set(limit, r, CTL_KERNEL_LIMIT, &effect, false);
     explain_class_limit(limit++, r);
     limit->name = "inflight";
-    snprintf(limit->value, VALUE_MAX, r->inflight ? "%u kernels" : "the class's", r->inflight);
-    say_set(limit++, r, CTL_INFLIGHT, &effect, false);
+    snprintf(limit->value, VALUE_MAX, r->launches_max ? "%u kernels" : "the class's",
+             r->launches_max);
+    say_set(limit++, r, CTL_LAUNCHES_MAX, &effect, false);
     limit->name = "deadline";
     snprintf(limit->value, VALUE_MAX, r->asked.deadline_ns ? "%.3f ms" : "none",
              (double)r->asked.deadline_ns * 1e-6);

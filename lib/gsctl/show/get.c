@@ -63,8 +63,8 @@ static void session_text(const struct ctl_row *row)
            row->exclusive ? ", for it alone," : "", row->device, mask_text(mask, row));
     printf("         class %s, priority %d, weight %u", class_name(row->cls), row->priority,
            row->weight);
-    if (row->inflight)
-        printf(", %u kernels in flight", row->inflight);
+    if (row->launches_max)
+        printf(", %u kernels in flight", row->launches_max);
     if (row->mem_limit)
         printf(", memory %s", size_rounded(memory, row->mem_limit));
     if (row->user_mem_limit)
@@ -191,7 +191,7 @@ void row_members_json(const struct ctl_row *row)
         json_text("class", class_name(row->cls));
         json_integer("priority", row->priority);
         json_number("weight", row->weight);
-        json_number("inflight", row->inflight);
+        json_number("inflight", row->launches_max);
         json_number("memory_limit", row_memory_limit(row));
         json_number("user_memory_limit", row->user_mem_limit);
         json_text("reservation", row->reservation);

@@ -2,8 +2,8 @@
  * instruction, which control also reaches by falling off the end.
  *
  * One epilogue serves all ends, unless that makes threads that had returned early wait for others
- * which wait for them to be gone (flow.h): then the ways that do so get epilogues of their own. A
- * way is a ret, an exit, or a branch to one, which compilers generate for an early return. */
+ * which wait for them to be gone (flow.h): then the exits that do so get epilogues of their own.
+ * Compilers generate branches to a ret, which are exits too, for an early return. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -46,38 +46,38 @@ static const char epilogue[] =
  * comes before the test of the word. It does nothing in a kernel that was launched otherwise. */
 static const char await[] = "griddepcontrol.wait; ";
 
-/* Finds all ways from F to an end, in the order of instructions, and sets *COUNT. BRANCHES: a
- * branch to a ret counts as a way itself. NULL: no memory. */
-static struct flow_way *find_ways(const struct ptx_func *f, bool branches, uint32_t *count)
+/* Finds all exits of F, in the order of instructions, and sets *COUNT. BRANCHES: a
+ * branch to a ret counts as an exit itself. NULL: no memory. */
+static struct flow_exit *find_exits(const struct ptx_func *f, bool branches, uint32_t *count)
 {
-    struct flow_way *ways = malloc(((size_t)f->ninsts + 1) * sizeof(*ways));
+    struct flow_exit *exits = malloc(((size_t)f->ninsts + 1) * sizeof(*exits));
     uint32_t n = 0;
 
-    if (!ways)
+    if (!exits)
         return NULL;
     for (uint32_t i = 0; i < f->ninsts; i++) {
         const struct ptx_inst *inst = &f->insts[i];
 
         if (flow_is_exit(inst) || (branches && inst->op == PTX_OP_BRA &&
                                    flow_leads_to_end(f, f->labels[inst->ops[0].label].inst)))
-            ways[n++] = (struct flow_way){.inst = i};
+            exits[n++] = (struct flow_exit){.inst = i};
     }
     if (!f->ninsts || !flow_stops(&f->insts[f->ninsts - 1]))
-        ways[n++] = (struct flow_way){.inst = f->ninsts};
+        exits[n++] = (struct flow_exit){.inst = f->ninsts};
     *count = n;
-    return ways;
+    return exits;
 }
 
-/* Assigns epilogues to the ways and returns the number of epilogues. Falling off the end leads to
- * the first one, which follows the last instruction. ALL: each other way gets an epilogue of its
- * own; otherwise only ways whose threads are held do. */
-static uint32_t part_ways(struct flow_way *ways, uint32_t count, bool all)
+/* Assigns epilogues to the exits and returns the number of epilogues. Falling off the end leads to
+ * the first one, which follows the last instruction. ALL: each other exit gets an epilogue of its
+ * own; otherwise only exits whose threads are held do. */
+static uint32_t part_exits(struct flow_exit *exits, uint32_t count, bool all)
 {
     uint32_t ends = 1;
 
     for (uint32_t i = 0; i < count; i++) {
-        if (i + 1 < count && (all || ways[i].held))
-            ways[i].end = ends++;
+        if (i + 1 < count && (all || exits[i].held))
+            exits[i].end = ends++;
     }
     return ends;
 }
@@ -85,17 +85,17 @@ static uint32_t part_ways(struct flow_way *ways, uint32_t count, bool all)
 /* Assigns separate epilogues until no thread is held that others wait for. Returns the number of
  * epilogues; 0: it is impossible, or there is no memory. */
 static uint32_t part_until_free(struct rewrite *rw, const struct ptx_func *f, const bool *waits,
-                                struct flow_way *ways, uint32_t count, struct obstacle *obstacle)
+                                struct flow_exit *exits, uint32_t count, struct obstacle *obstacle)
 {
     struct flow *flow = flow_new(f, waits);
-    enum flow_verdict verdict = flow ? flow_check(flow, ways, count, 1) : FLOW_NO_MEMORY;
+    enum flow_verdict verdict = flow ? flow_check(flow, exits, count, 1) : FLOW_NO_MEMORY;
     uint32_t ends = 1;
 
     for (unsigned all = 0; all < 2 && verdict == FLOW_HELD; all++) {
-        ends = part_ways(ways, count, all);
+        ends = part_exits(exits, count, all);
         if (ends > COMPLETION_MAX_EPILOGUES)
             break;
-        verdict = flow_check(flow, ways, count, ends);
+        verdict = flow_check(flow, exits, count, ends);
     }
     flow_free(flow);
     rw->edits.failed |= verdict == FLOW_NO_MEMORY;
@@ -108,15 +108,15 @@ static uint32_t part_until_free(struct rewrite *rw, const struct ptx_func *f, co
     return obstacle->what ? 0 : ends;
 }
 
-static void edit_ways(struct rewrite *rw, const struct ptx_func *f, const struct flow_way *ways,
-                      uint32_t count, uint32_t ends, bool depends)
+static void edit_exits(struct rewrite *rw, const struct ptx_func *f, const struct flow_exit *exits,
+                       uint32_t count, uint32_t ends, bool depends)
 {
     for (uint32_t i = 0; i < count; i++) {
-        const struct ptx_inst *inst = &f->insts[ways[i].inst];
+        const struct ptx_inst *inst = &f->insts[exits[i].inst];
 
-        if (ways[i].inst < f->ninsts)
+        if (exits[i].inst < f->ninsts)
             edits_replace(&rw->edits, rewrite_opcode_at(rw, inst), inst->end,
-                          edits_text(&rw->edits, "bra " REWRITE_PREFIX "end%u;", ways[i].end));
+                          edits_text(&rw->edits, "bra " REWRITE_PREFIX "end%u;", exits[i].end));
     }
     for (uint32_t i = 0; i < ends; i++) {
         edits_insert(&rw->edits, f->body_end,
@@ -130,19 +130,19 @@ bool completion_exits(struct rewrite *rw, const struct ptx_func *f, const bool *
                       struct obstacle *obstacle)
 {
     uint32_t count = 0, ends = 1;
-    struct flow_way *ways = find_ways(f, waits != NULL, &count);
+    struct flow_exit *exits = find_exits(f, waits != NULL, &count);
 
     *obstacle = (struct obstacle){.line = f->line};
-    if (!ways)
+    if (!exits)
         rw->edits.failed = true;
     else if (!count)
         obstacle->what = "the kernel has no end";
     else if (waits)
-        ends = part_until_free(rw, f, waits, ways, count, obstacle);
+        ends = part_until_free(rw, f, waits, exits, count, obstacle);
     if (f->nregs + ends * COMPLETION_EPILOGUE_REGS > PTX_MAX_REGS)
         obstacle->what = "the kernel has too many registers";
-    if (ways && !obstacle->what)
-        edit_ways(rw, f, ways, count, ends, depends);
-    free(ways);
+    if (exits && !obstacle->what)
+        edit_exits(rw, f, exits, count, ends, depends);
+    free(exits);
     return !obstacle->what && !rw->edits.failed;
 }

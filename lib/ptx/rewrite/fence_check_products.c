@@ -189,7 +189,7 @@ static void run(struct products *p, const struct ptx_inst *inst)
     }
 }
 
-/* ---- All ways ---- */
+/* ---- All paths ---- */
 
 static void copy(const struct products *p, struct state *to, const struct state *from)
 {
@@ -260,7 +260,7 @@ static bool sweep(struct products *p, bool judges)
     }
 }
 
-static bool check_ways(struct products *p)
+static bool check_paths(struct products *p)
 {
     for (uint32_t i = 0; i <= p->label_count; i++) {
         struct state *s = i < p->label_count ? &p->at[i] : &p->now;
@@ -320,7 +320,7 @@ int checker_products(struct checker *c)
         result = find_registers(&p);
     if (result == -EPERM)
         checker_fails(c, UINT32_MAX, "too many products and labels");
-    if (!result && !check_ways(&p))
+    if (!result && !check_paths(&p))
         result = -EPERM;
     free(p.numbers);
     free(p.label_number);

@@ -127,7 +127,7 @@ static void take_lists(struct analysis *a)
     }
 }
 
-/* ---- The ways through a function ---- */
+/* ---- The paths through a function ---- */
 
 static uint64_t all_of(const struct under_way *now)
 {

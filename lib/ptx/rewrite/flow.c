@@ -129,7 +129,7 @@ void flow_free(struct flow *w)
 
 /* ---- Edges ---- */
 
-/* Adds the edges of the last instruction of a block, unless that is a way to an end. */
+/* Adds the edges of the last instruction of a block, unless that is an exit. */
 static bool add_branches(struct flow *w, const struct ptx_inst *inst)
 {
     const struct ptx_func *f = w->f;
@@ -146,10 +146,10 @@ static bool add_branches(struct flow *w, const struct ptx_inst *inst)
     return true;
 }
 
-static bool find_edges(struct flow *w, const struct flow_way *ways, uint32_t count)
+static bool find_edges(struct flow *w, const struct flow_exit *exits, uint32_t count)
 {
     const struct ptx_func *f = w->f;
-    uint32_t way = 0;
+    uint32_t next = 0;
     bool ok = true;
 
     for (uint32_t b = 0; b < w->blocks && ok; b++) {
@@ -159,10 +159,10 @@ static bool find_edges(struct flow *w, const struct flow_way *ways, uint32_t cou
         postdom_node(&w->graph, b);
         if (!inst)
             last = f->ninsts;
-        while (way < count && ways[way].inst < last)
-            way++;
-        if (way < count && ways[way].inst == last)
-            ok = postdom_add(&w->graph, w->blocks + ways[way].end);
+        while (next < count && exits[next].inst < last)
+            next++;
+        if (next < count && exits[next].inst == last)
+            ok = postdom_add(&w->graph, w->blocks + exits[next].end);
         else if (inst)
             ok = add_branches(w, inst);
         if (ok && inst && !flow_stops(inst))
@@ -223,7 +223,7 @@ static bool is_held(const struct flow *w, uint32_t b)
     return waits && parts;
 }
 
-static enum flow_verdict judge(struct flow *w, struct flow_way *ways, uint32_t count)
+static enum flow_verdict judge(struct flow *w, struct flow_exit *exits, uint32_t count)
 {
     enum flow_verdict verdict = FLOW_FREE;
 
@@ -231,11 +231,11 @@ static enum flow_verdict judge(struct flow *w, struct flow_way *ways, uint32_t c
         if (is_held(w, b))
             verdict = FLOW_HELD;
     for (uint32_t i = 0; i < count; i++)
-        ways[i].held = is_held(w, w->block_of[ways[i].inst]);
+        exits[i].held = is_held(w, w->block_of[exits[i].inst]);
     return verdict;
 }
 
-enum flow_verdict flow_check(struct flow *w, struct flow_way *ways, uint32_t count, uint32_t ends)
+enum flow_verdict flow_check(struct flow *w, struct flow_exit *exits, uint32_t count, uint32_t ends)
 {
     const uint32_t nodes = w->blocks + ends + 1;
     enum flow_verdict verdict = FLOW_NO_MEMORY;
@@ -244,11 +244,11 @@ enum flow_verdict flow_check(struct flow *w, struct flow_way *ways, uint32_t cou
     forget_check(w);
     w->ends = ends;
     w->reaches_wait = calloc(nodes, sizeof(*w->reaches_wait));
-    if (w->reaches_wait && postdom_init(&w->graph, nodes) && find_edges(w, ways, count) &&
+    if (w->reaches_wait && postdom_init(&w->graph, nodes) && find_edges(w, exits, count) &&
         postdom_reverse(&w->graph) && spread_waits(w))
         met = postdom_find(&w->graph, (uint64_t)STEPS_EACH * (w->graph.edges + 1));
     if (met != -ENOMEM)
-        verdict = met == 0 ? judge(w, ways, count) : FLOW_UNKNOWN;
+        verdict = met == 0 ? judge(w, exits, count) : FLOW_UNKNOWN;
     forget_check(w);
     return verdict;
 }

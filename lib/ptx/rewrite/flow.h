@@ -13,12 +13,12 @@
 
 #include "ptx/ptx.h"
 
-/* An instruction that leads to an end: a ret, an exit, or a branch to one; or ptx_func.ninsts, for
- * control that falls off the last instruction. */
-struct flow_way {
-    uint32_t inst;
-    uint32_t end; /* the end that it leads to */
-    bool held;    /* out: threads that go this way may be held while others wait for them */
+/* An exit, where control leaves the function: a ret, an exit, a branch to one, or the end behind
+ * the last instruction. */
+struct flow_exit {
+    uint32_t inst; /* the number of the instruction; ptx_func.ninsts: behind the last one */
+    uint32_t end;  /* the end (epilogue) that it leads to */
+    bool held;     /* out: threads that leave here may be held while others wait for them */
 };
 
 struct flow;
@@ -34,9 +34,8 @@ enum flow_verdict {
  * memory. */
 struct flow *flow_new(const struct ptx_func *f, const bool *waits);
 void flow_free(struct flow *flow);
-/* Checks the function with its ends led by WAYS, which are in the order of instructions, to ENDS
- * ends. */
-enum flow_verdict flow_check(struct flow *flow, struct flow_way *ways, uint32_t count,
+/* Checks the function with EXITS, which are in the order of instructions and lead to ENDS ends. */
+enum flow_verdict flow_check(struct flow *flow, struct flow_exit *exits, uint32_t count,
                              uint32_t ends);
 
 /* Whether control never continues behind the instruction. */

@@ -62,7 +62,7 @@ void announcement_add(struct announcements *a, uint64_t token)
 }
 
 /* The search begins with the newest announcement, since the wanted one is mostly among the last. */
-void announcement_done(struct announcements *a, uint64_t token)
+void announcement_remove(struct announcements *a, uint64_t token)
 {
     for (uint32_t i = a->count; i-- > 0;) {
         uint32_t at = (a->first + i) % ANNOUNCEMENTS_MAX;

@@ -31,7 +31,7 @@ void announcements_init(struct announcements *announcements, struct loop *loop,
 /* Removes the queues that are still announced. Harmless on zeroed announcements. */
 void announcements_deinit(struct announcements *announcements);
 void announcement_add(struct announcements *announcements, uint64_t token);
-/* Forgets an announcement whose queue has been opened and its name removed. */
-void announcement_done(struct announcements *announcements, uint64_t token);
+/* Removes an announcement whose queue has been opened and its name removed. */
+void announcement_remove(struct announcements *announcements, uint64_t token);
 
 #endif

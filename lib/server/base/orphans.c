@@ -1,7 +1,7 @@
 /* orphans.c - see orphans.h. */
 #include "server/base/orphans.h"
 
-void orphan_note(struct orphans *orphans, pid_t pid, int status)
+void orphan_add(struct orphans *orphans, pid_t pid, int status)
 {
     const uint64_t end = (uint64_t)(uint32_t)pid << 32 | (uint32_t)status;
 
@@ -26,7 +26,7 @@ bool orphan_take(struct orphans *orphans, pid_t pid, int *status)
     return false;
 }
 
-void orphan_forget(struct orphans *orphans, pid_t pid)
+void orphan_remove(struct orphans *orphans, pid_t pid)
 {
     int status;
 

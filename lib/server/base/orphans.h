@@ -22,12 +22,12 @@ struct orphans {
 };
 
 /* Notes a status, as waitpid's. Called by the keeper before it reaps the process. */
-void orphan_note(struct orphans *orphans, pid_t pid, int status);
+void orphan_add(struct orphans *orphans, pid_t pid, int status);
 /* Takes the note of a process that has ended. Returns false if there is none. Called by the
  * supervisor. */
 bool orphan_take(struct orphans *orphans, pid_t pid, int *status);
 /* Removes the note of a former process of the pid, which a new process has. Called by the
  * supervisor. */
-void orphan_forget(struct orphans *orphans, pid_t pid);
+void orphan_remove(struct orphans *orphans, pid_t pid);
 
 #endif

@@ -15,7 +15,7 @@
 #include "common/names.h"
 #include "common/reply_socket.h"
 #include "common/util.h"
-#include "server/base/kept.h"
+#include "server/base/descriptor_notes.h"
 #include "server/base/refusal.h"
 
 /* ---- Queues ---------------------------------------------------------------------------------- */
@@ -70,7 +70,7 @@ void reply_log(struct log_event *event, const struct reply *reply)
 void reply_close(struct reply *reply)
 {
     if (reply->queue >= 0) {
-        kept_remove(reply->queue);
+        descriptor_note_remove(reply->queue);
         close(reply->queue);
     }
     reply->queue = -1;
@@ -116,7 +116,7 @@ bool reply_open(const char *instance, const struct ctl_header *request, struct r
     *reply = (struct reply){queue, uid, request->op, request->token, 0};
     /* The reply is noted before the name is removed, so that a next supervisor finds one of the
      * two. */
-    kept_reply(queue, reply->op, reply->uid, reply->token);
+    descriptor_note_reply(queue, reply->op, reply->uid, reply->token);
     mq_unlink(name); /* the client may have done so already */
     holder = reply_queue_holder(queue);
     if (holder < 0) {

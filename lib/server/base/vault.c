@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "common/util.h"
-#include "server/base/kept.h"
+#include "server/base/descriptor_notes.h"
 
 uint32_t vault_from(const struct vault *vault, uint64_t address)
 {
@@ -75,7 +75,7 @@ enum vault_result vault_put(struct vault *vault, uint64_t address, uint64_t size
                                              .loan = loan ? *loan : none,
                                              .fd = fd};
     vault->count++;
-    kept_piece(fd, vault->owner, vault->entry[at]);
+    descriptor_note_piece(fd, vault->owner, vault->entry[at]);
     return VAULT_OK;
 }
 
@@ -99,12 +99,12 @@ void vault_lend(struct vault *vault, uint64_t address, const struct vault_loan *
     const struct vault_loan none = {0};
 
     entry->loan = loan ? *loan : none;
-    kept_piece_lent(entry->fd, &entry->loan);
+    descriptor_note_lent(entry->fd, &entry->loan);
 }
 
 static void entry_free(struct vault_entry *entry)
 {
-    kept_remove(entry->fd);
+    descriptor_note_remove(entry->fd);
     close(entry->fd);
     free(entry);
 }

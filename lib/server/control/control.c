@@ -75,7 +75,7 @@ static bool request_open(struct server *server, const struct ctl_header *h, stru
         return true;
     if (!reply_open(server->options.instance, h, reply))
         return false;
-    announcement_done(&server->announcements, h->token);
+    announcement_remove(&server->announcements, h->token);
     return true;
 }
 

@@ -92,7 +92,7 @@ void operator_explain(struct server *server, const struct ctl_admin *request,
     answer.cls = grant->cls;
     answer.priority = grant->priority;
     answer.weight = grant->weight;
-    answer.inflight = grant->queue_depth;
+    answer.launches_max = grant->launches_max;
     answer.kernel_limit = grant->kernel_limit;
     answer.provision = server->settings.provision;
     answer.fenced = session->fenced;

@@ -127,7 +127,7 @@ static bool row_session(const struct server *server, uid_t asker, uint64_t from,
     row->priority = grant->priority;
     row->cls = grant->cls;
     row->weight = grant->weight;
-    row->inflight = grant->queue_depth;
+    row->launches_max = grant->launches_max;
     row->mem_limit = s->mem_limit;
     row->user_mem_limit = grant->user_mem_limit;
     row->set = s->set;

@@ -286,7 +286,7 @@ gs_status qos_effect(const struct session *session, uint32_t share, struct qos_e
     grant->kernel_limit = limit.fields & CTL_KERNEL_LIMIT ? limit.kernel_limit : 0;
     grant->kernel_limit =
         cap_lower(grant->kernel_limit, server->policy.cls[grant->cls].kernel_limit);
-    grant->queue_depth = limit.fields & CTL_INFLIGHT ? limit.inflight : 0;
+    grant->launches_max = limit.fields & CTL_LAUNCHES_MAX ? limit.launches_max : 0;
     grant->deadline_ns = asked->deadline_ns;
     grant->mem_limit = limit_lower(session->mem_asked, server->options.mem_limit);
     if (limit.fields & CTL_MEM)

@@ -10,7 +10,7 @@
 #include "common/size_text.h"
 #include "common/util.h"
 #include "server/base/child.h"
-#include "server/base/kept.h"
+#include "server/base/descriptor_notes.h"
 #include "server/base/out_of_memory.h"
 #include "server/link/worker_link.h"
 #include "server/reconcile/reservations.h"
@@ -263,7 +263,7 @@ void worker_receive_again(struct device *device)
     struct session *session = device_session(device, message->slot);
     int fd = message->op ? link_descriptor(&worker->inbox_control) : -1;
 
-    if (fd >= 0 && (kept_noted(fd) || (session && session->journal == fd)))
+    if (fd >= 0 && (descriptor_noted(fd) || (session && session->journal == fd)))
         fd = -1; /* the killed supervisor has stored it already */
     if (fd >= 0 && session && message->op == LINK_OPENED && session->journal < 0) {
         session->journal = fd;

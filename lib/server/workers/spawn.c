@@ -154,7 +154,7 @@ int worker_spawn(struct device *device, struct child *child)
     r = execute(device, link, stats, code, &pid);
     if (r)
         return -r;
-    orphan_forget(&device->server->reaper.orphans, pid);
+    orphan_remove(&device->server->reaper.orphans, pid);
     out_of_memory_spare_not(pid);
     process = (int)syscall(SYS_pidfd_open, pid, 0);
     if (process < 0) {

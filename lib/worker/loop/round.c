@@ -105,8 +105,8 @@ static void first_of(const struct sched *domain, struct session **best, struct s
 }
 
 /* Returns whether a session without an allowance will have one once its kernels in flight have
- * ended. Not so if kernels are overdue, or if the operator's queue_depth holds the session back.
- * Copies, whose time is not known, and narrow kernels do not count. */
+ * ended. Not so if kernels are overdue, or if the operator's limit (launches_max) holds the session
+ * back. Copies, whose time is not known, and narrow kernels do not count. */
 static bool session_full(const struct session *session)
 {
     const struct sched_entity *entity = &session->sched.entity;
@@ -174,12 +174,12 @@ static void waiting_serve(struct lane *lane)
             struct session *first = waiting[i].first;
             if (!first || !waiting_open(domain_at(i), &waiting[i], lane->now))
                 continue;
-            uint32_t inflight = first->sched.entity.launches;
+            const uint32_t launches = first->sched.entity.launches;
             session_serve(first);
             /* If the session has no more in flight than before, serving it has cost it nothing, and
              * it would stay the first. Its tenant could then keep this round from ending, so it is
              * not tried again in this round. */
-            if (first->sched.entity.launches <= inflight)
+            if (first->sched.entity.launches <= launches)
                 first->round.tried = lane->round;
             served = true;
         }

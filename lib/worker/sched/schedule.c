@@ -72,7 +72,7 @@ static uint64_t quantum(const struct sched_entity *entity)
 struct sched_allowance sched_allowance(const struct sched *sched, const struct sched_entity *entity)
 {
     uint64_t ahead = class_traits(entity->cls).ahead_ns;
-    uint32_t most = entity->queue_depth ? entity->queue_depth : UINT32_MAX;
+    uint32_t most = entity->launches_max ? entity->launches_max : UINT32_MAX;
     struct sched_allowance allowance = {0, 0};
 
     if (entity->launches >= most)

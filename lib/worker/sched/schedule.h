@@ -29,10 +29,10 @@ struct sched_work {
 
 /* The scheduler's view of a session. All zero: nothing in flight, normal class, weight 1. */
 struct sched_entity {
-    uint32_t cls;         /* gs_class */
-    uint32_t weight;      /* 0 counts as 1 */
-    uint32_t queue_depth; /* the most launches in flight; 0: no cap */
-    uint32_t launches;    /* launches issued and not known to have ended */
+    uint32_t cls;          /* gs_class */
+    uint32_t weight;       /* 0 counts as 1 */
+    uint32_t launches_max; /* the most launches in flight; 0: no cap */
+    uint32_t launches;     /* launches issued and not known to have ended */
     /* how many of these kernels fill their SMs; how many of those are overdue */
     uint32_t wide, overdue_wide;
     /* the sum of the widths of its streams' widest kernels, without overdue ones */
@@ -138,7 +138,7 @@ static inline uint64_t sched_left(uint64_t ns, uint64_t done_ns, uint64_t now)
 /* Returns whether the entity has fewer launches in flight than the operator allows. */
 static inline bool sched_allowed(const struct sched_entity *entity)
 {
-    return !entity->queue_depth || entity->launches < entity->queue_depth;
+    return !entity->launches_max || entity->launches < entity->launches_max;
 }
 
 /* Notes that the entity has issued this work. */

@@ -3,8 +3,8 @@
  *
  * Each set of SMs that work uses has a timeline. All time before `covered`, except for the gaps, is
  * accounted for by ended work. Work covers its time on all timelines whose SMs overlap with its
- * own. Any two pieces of work that each fill more than half of the device overlap, so they share
- * their time as if they had one timeline.
+ * own. Any two launches that each fill more than half of the device overlap, so they share their
+ * time as if they had one timeline.
  */
 #include "worker/sched/sm_time.h"
 

@@ -42,7 +42,7 @@ static void grant_publish(struct session *session, uint64_t mem_limit)
         .weight = grant->link.weight,
         .sm_count = grant->sm_count,
         .exclusive = grant->link.exclusive,
-        .queue_depth = grant->link.queue_depth,
+        .launches_max = grant->link.launches_max,
         .partition = grant->partition ? grant->partition->id : 0,
         .deadline_ns = grant->link.deadline_ns,
         .mem_limit = mem_limit,
@@ -76,7 +76,7 @@ void grant_apply(struct job *job)
     domains_moved();
     sched_class(domain_of(session), &session->sched.entity, link->cls);
     session->sched.entity.weight = link->weight;
-    session->sched.entity.queue_depth = link->queue_depth;
+    session->sched.entity.launches_max = link->launches_max;
     user_limits_set(session, link);
     service_compile_limit(session, link->user_compile);
     grant_publish(session, memory_limit_set(session, link->mem_limit, link->user_mem_limit));

@@ -2,7 +2,7 @@
 // rows and by boxes.
 #include "devices.h"
 
-enum { COUNT = 3 * 1000 * 1000 + 1 }; // of several pieces
+enum { COUNT = 3 * 1000 * 1000 + 1 }; // of several slices
 
 static int wrong(const int *words, int value, int count)
 {

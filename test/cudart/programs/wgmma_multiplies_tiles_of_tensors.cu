@@ -7,7 +7,7 @@ namespace ptx = cuda::ptx;
 
 enum { M = 128, N = 64, K = 512, TILE = 64, STAGES = 3, TILE_BYTES = TILE * TILE * sizeof(__half) };
 
-/* Both factors have rows of K; their tiles lie in lines of 128 bytes, whose pieces are exchanged. */
+/* Both factors have rows of K; their tiles lie in lines of 128 bytes, whose parts are exchanged. */
 struct factors {
     int rounds;
     CUtensorMap a, b;

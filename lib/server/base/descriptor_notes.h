@@ -1,5 +1,5 @@
 /*
- * kept.h - the table by which a next supervisor finds what a descriptor is.
+ * descriptor_notes.h - the table by which a next supervisor finds what a descriptor is.
  *
  * A supervisor that is killed leaves its descriptors open, because its keeper (keeper.h) shares
  * their table. struct server says what each descriptor is, except for two kinds whose owners are on
@@ -7,8 +7,8 @@
  * table has those two kinds. It is in memory that each supervisor of a server passes on to the
  * next.
  */
-#ifndef GS_SERVER_KEPT_H
-#define GS_SERVER_KEPT_H
+#ifndef GS_SERVER_DESCRIPTOR_NOTES_H
+#define GS_SERVER_DESCRIPTOR_NOTES_H
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -17,16 +17,16 @@
 
 #include "server/base/vault.h"
 
-#define KEPT_MAX (1u << 20) /* descriptors; the kernel's own limit (fs.nr_open) */
+#define DESCRIPTOR_NOTES_MAX (1u << 20) /* descriptors; the kernel's own limit (fs.nr_open) */
 
-enum kept_kind {
-    KEPT_NOTHING = 0,
-    KEPT_PIECE = 1, /* a piece of a session's memory, in its vault */
-    KEPT_REPLY = 2  /* the reply queue of a request that has not been answered */
+enum descriptor_kind {
+    NOTED_NOTHING = 0,
+    NOTED_PIECE = 1, /* a piece of a session's memory, in its vault */
+    NOTED_REPLY = 2  /* the reply queue of a request that has not been answered */
 };
 
-struct kept {
-    _Atomic uint32_t kind; /* enum kept_kind; written last */
+struct descriptor_note {
+    _Atomic uint32_t kind; /* enum descriptor_kind; written last */
     uint16_t op;           /* of the request */
     uint16_t reserved;
     uid_t uid;              /* uid of the client */
@@ -35,23 +35,23 @@ struct kept {
     struct vault_loan loan;
 };
 
-struct kept_table {
+struct descriptor_notes {
     uint32_t end; /* no entry from here on is in use */
-    struct kept at[KEPT_MAX];
+    struct descriptor_note at[DESCRIPTOR_NOTES_MAX];
 };
 
 /* Sets the table in which descriptors are noted from now on. Its memory is zero or a former
  * supervisor's. Without a table, as in unit tests, nothing is noted. */
-void kept_init(struct kept_table *table);
-void kept_piece(int fd, uint64_t session_id, const struct vault_entry *entry);
+void descriptor_notes_init(struct descriptor_notes *table);
+void descriptor_note_piece(int fd, uint64_t session_id, const struct vault_entry *entry);
 /* Notes the descriptor of a piece of memory that is lent (vault_lend). */
-void kept_piece_lent(int fd, const struct vault_loan *loan);
-void kept_reply(int fd, uint16_t op, uid_t uid, uint64_t token);
+void descriptor_note_lent(int fd, const struct vault_loan *loan);
+void descriptor_note_reply(int fd, uint16_t op, uid_t uid, uint64_t token);
 /* Returns whether the descriptor is noted. */
-bool kept_noted(int fd);
+bool descriptor_noted(int fd);
 /* Returns whether the descriptor is noted as the reply of the request with that token. */
-bool kept_noted_reply(int fd, uint64_t token);
+bool descriptor_noted_reply(int fd, uint64_t token);
 /* Forgets a descriptor that is about to be closed. */
-void kept_remove(int fd);
+void descriptor_note_remove(int fd);
 
 #endif
