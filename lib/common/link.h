@@ -291,7 +291,8 @@ struct link_vault {
                         REVOKE: the number of the loan, from LINK_PEER_IMPORTED */
 };
 
-/* LINK_PRELOAD: members as in the LINK_OPEN that may follow. */
+/* LINK_PRELOAD: members as in the LINK_OPEN that may follow. segment_id -1: the standby does not
+ * attach the segment. */
 struct link_preload {
     uint64_t session_id;
     uint64_t window_base, window_size;

@@ -45,6 +45,7 @@ struct fake {
     uint64_t next_id;
     uint64_t used;      /* of memory, never reused */
     uint64_t allocated; /* less what was freed */
+    unsigned frees;     /* requests to free memory that were granted */
 };
 
 void fake_must(bool condition, const char *what)
@@ -247,6 +248,7 @@ static gs_status request_run(struct fake *fake, struct tenant *tenant, struct se
     case REQ_MALLOC:
         return device_alloc(fake, r);
     case REQ_FREE:
+        fake->frees++;
         return GS_OK;
     case REQ_MEM_INFO:
         r->ret[0] = FAKE_DEVICE_MEMORY - fake->used;
@@ -756,6 +758,16 @@ void fake_end_unconfirmed(struct fake *fake)
             tenant_end(&fake->tenant[i]);
     }
     pthread_mutex_unlock(&fake->lock);
+}
+
+unsigned fake_frees(struct fake *fake)
+{
+    unsigned n;
+
+    pthread_mutex_lock(&fake->lock);
+    n = fake->frees;
+    pthread_mutex_unlock(&fake->lock);
+    return n;
 }
 
 unsigned fake_host_blocks(struct fake *fake)

@@ -63,6 +63,7 @@ unsigned fake_launch_flags(void);
 unsigned fake_sessions_open(struct fake *fake);
 unsigned fake_host_blocks(struct fake *fake);
 uint64_t fake_allocated(struct fake *fake);
+unsigned fake_frees(struct fake *fake);
 /* Bells that found no message within FAKE_NAP_MS though there was work. */
 unsigned fake_lost_bells(struct fake *fake);
 

@@ -886,6 +886,27 @@ static void the_servers_death_ends_a_wait_that_has_begun(void **state)
     f->s = NULL;
 }
 
+/* The program was told that it is freed, so nobody else gives it back. */
+static void memory_is_freed_though_the_server_had_no_memory_for_the_request(void **state)
+{
+    struct fixture *f = *state;
+    gs_devptr x;
+
+    OK(gs_malloc(f->s, 4096, &x));
+    fake_pause(f->fake, true);
+    OK(fill_on(f, NULL, x, 1, 1));
+    OK(gs_free(f->s, x)); /* once the kernel has ended */
+    assert_int_equal(fake_frees(f->fake), 0);
+    fake_refuse_next(f->fake, GS_ERR_NO_MEMORY, "the server has no memory for a request");
+    fake_pause(f->fake, false);
+    OK(gs_sync(f->s));
+    assert_int_equal(fake_frees(f->fake), 0);
+    OK(gs_sync(f->s));
+    assert_int_equal(fake_frees(f->fake), 1);
+    OK(gs_sync(f->s));
+    assert_int_equal(fake_frees(f->fake), 1);
+}
+
 #define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
@@ -912,6 +933,7 @@ int main(void)
         T(copies_of_any_size_and_place_arrive),
         T(host_memory_of_the_library_is_copied_in_place),
         T(device_ranges_outside_live_allocations_are_refused),
+        T(memory_is_freed_though_the_server_had_no_memory_for_the_request),
         T(bad_images_and_names_say_why),
         T(kernels_die_with_their_module_and_so_do_its_globals),
         T(parameters_are_checked_before_anything_is_queued),

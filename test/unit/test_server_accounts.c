@@ -1,8 +1,12 @@
 // What each user has of the server: accounts are few, allowances refill, log lines are counted.
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -72,6 +76,47 @@ static void users_with_faults_and_suspicions_make_room_where_all_have_some(void 
     account_get(&accounts, 5000)->sessions = 1;
     assert_non_null(account_get(&accounts, 5001));
     assert_null(account_find(&accounts, 5));
+}
+
+// Makes accounts without end: of the lowest uid and of the highest in turn.
+static void accounts_make(struct accounts *accounts)
+{
+    for (;;) {
+        account_get(accounts, 1);
+        account_get(accounts, 4 * ACCOUNTS_MAX);
+    }
+}
+
+// Whoever is kept out stays so, whatever the supervisor was doing when it was killed.
+static void a_supervisor_that_is_killed_leaves_the_accounts_to_the_next(void **state)
+{
+    struct accounts *accounts =
+        mmap(NULL, sizeof(*accounts), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    const uint64_t until = clock_ns() + 1000 * SECOND;
+
+    (void)state;
+    assert_ptr_not_equal(accounts, MAP_FAILED);
+    for (uid_t uid = 1; uid < ACCOUNTS_MAX; uid++) {
+        account_get(accounts, 3 * uid)->faults = 2;
+        account_get(accounts, 3 * uid)->kept_out_ns = until;
+    }
+    for (unsigned kill_at = 0; kill_at < 100; kill_at++) {
+        const pid_t supervisor = fork();
+
+        assert_true(supervisor >= 0);
+        if (supervisor == 0)
+            accounts_make(accounts);
+        usleep(200 + 37 * kill_at); // another moment each time
+        assert_return_code(kill(supervisor, SIGKILL), 0);
+        assert_int_equal(waitpid(supervisor, NULL, 0), supervisor);
+        accounts_restore(accounts);
+        for (uid_t uid = 1; uid < ACCOUNTS_MAX; uid++) {
+            assert_non_null(account_find(accounts, 3 * uid));
+            assert_int_equal(account_find(accounts, 3 * uid)->kept_out_ns, until);
+        }
+        assert_non_null(account_get(accounts, 1));
+    }
+    munmap(accounts, sizeof(*accounts));
 }
 
 static void an_allowance_refills_with_time(void **state)
@@ -237,6 +282,7 @@ int main(void)
         cmocka_unit_test(users_without_sessions_are_forgotten_first),
         cmocka_unit_test(a_user_whose_faults_count_no_more_makes_room),
         cmocka_unit_test(users_with_faults_and_suspicions_make_room_where_all_have_some),
+        cmocka_unit_test(a_supervisor_that_is_killed_leaves_the_accounts_to_the_next),
         cmocka_unit_test(an_allowance_refills_with_time),
         cmocka_unit_test(a_request_that_takes_long_counts_as_several),
         cmocka_unit_test(a_user_has_a_quarter_of_a_processor_for_its_requests),

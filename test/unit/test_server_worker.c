@@ -20,6 +20,7 @@
 
 #include "common/log.h"
 #include "common/util.h"
+#include "server/link/preload.h"
 #include "server/link/worker_link.h"
 #include "server/session/close.h"
 #include "server/session/liveness.h"
@@ -750,6 +751,114 @@ static void a_pong_to_an_earlier_ping_says_nothing(void **state)
     shmdt(a.supervisors);
 }
 
+static void standby_hears(struct watch *watch, uint32_t events)
+{
+    (void)watch;
+    (void)events;
+}
+
+// Preloads a standby, which is this test: it attaches the segments of which it is told. Returns
+// what it has attached of the session's; NULL: nothing.
+static void *standby_preloads(const struct session *session)
+{
+    struct standby *standby = &device->standby;
+    struct link_message message = {0};
+    void *attached = NULL;
+    int pair[2];
+
+    assert_return_code(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK, 0, pair), 0);
+    assert_return_code(
+        watch_add(&server.loop, &standby->child.link, pair[0], EPOLLIN, standby_hears), 0);
+    standby->child.said_ready = true;
+    preload_begin(device);
+    preload_go_on(device);
+    while (message.op != LINK_PRELOAD_END) {
+        assert_int_equal(recv(pair[1], &message, sizeof(message), 0), sizeof(message));
+        if (message.op == LINK_PRELOAD && message.slot == session->slot &&
+            message.u.preload.segment_id >= 0)
+            attached = shmat(message.u.preload.segment_id, NULL, 0);
+    }
+    assert_ptr_not_equal(attached, (void *)-1);
+    child_link_close(&server.loop, &standby->child);
+    close(pair[1]);
+    return attached;
+}
+
+static void a_client_is_seen_to_leave_while_a_standby_has_its_session(void **state)
+{
+    struct attached a = attached_make();
+    void *standbys;
+
+    (void)state;
+    a.session->journal = -1;
+    standbys = standby_preloads(a.session);
+    shmdt(a.clients);
+    sweep();
+    worker_pongs();
+    sweep();
+    assert_int_equal(a.session->state, SESSION_CLOSING);
+    if (standbys)
+        shmdt(standbys);
+    shmdt(a.workers);
+    shmdt(a.supervisors);
+}
+
+// Its tenants do not wait for a segment that their standby has attached already.
+static void a_standby_attaches_the_segment_of_a_client_whose_process_is_watched(void **state)
+{
+    struct attached a = attached_make();
+    void *standbys;
+
+    (void)state;
+    a.session->journal = -1;
+    a.session->client = CLIENT_WATCHED;
+    standbys = standby_preloads(a.session);
+    assert_non_null(standbys);
+    shmdt(standbys);
+    a.session->client = CLIENT_POLLED;
+    shmdt(a.clients);
+    shmdt(a.workers);
+    shmdt(a.supervisors);
+}
+
+// Attaches the segment in a process of its own, and returns that.
+static pid_t attacher_start(int segment_id)
+{
+    int attached[2];
+    char byte;
+
+    assert_return_code(pipe(attached), 0);
+    const pid_t pid = fork();
+    if (pid == 0) {
+        if (shmat(segment_id, NULL, 0) == (void *)-1 || write(attached[1], "", 1) != 1)
+            _exit(1);
+        for (;;)
+            pause();
+    }
+    close(attached[1]);
+    assert_int_equal(read(attached[0], &byte, 1), 1);
+    close(attached[0]);
+    return pid;
+}
+
+static void a_standby_is_not_taken_for_a_client(void **state)
+{
+    struct session *session = session_in(SESSION_OPEN);
+    pid_t *standby = &device->standby.child.pid;
+
+    (void)state;
+    session->segment_id = shmget(IPC_PRIVATE, SEG_SIZE, IPC_CREAT | 0600);
+    assert_true(session->segment_id >= 0);
+    session->attached_base = 0;
+    *standby = attacher_start(session->segment_id);
+    assert_int_equal(shmctl(session->segment_id, IPC_RMID, NULL), 0);
+    liveness_confirm(session);
+    assert_return_code(kill(*standby, SIGKILL), 0);
+    assert_int_equal(waitpid(*standby, NULL, 0), *standby);
+    *standby = 0;
+    assert_int_equal(session->client, CLIENT_POLLED);
+}
+
 // A second passes.
 static void beat(void)
 {
@@ -937,6 +1046,9 @@ int main(void)
         LINK_TEST(a_client_that_lets_go_of_its_segment_has_left),
         LINK_TEST(a_worker_that_dies_slowly_is_not_taken_for_its_client),
         LINK_TEST(a_pong_to_an_earlier_ping_says_nothing),
+        LINK_TEST(a_client_is_seen_to_leave_while_a_standby_has_its_session),
+        LINK_TEST(a_standby_attaches_the_segment_of_a_client_whose_process_is_watched),
+        LINK_TEST(a_standby_is_not_taken_for_a_client),
         LINK_TEST(a_worker_that_stays_silent_is_shown_and_then_ended),
         LINK_TEST(a_worker_whose_lane_is_stuck_is_ended_for_a_session_whose_grace_is_over),
         LINK_TEST(a_session_that_is_killed_has_no_more_grace_than_it_was_given),

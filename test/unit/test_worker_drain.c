@@ -557,6 +557,44 @@ static void who_goes_on_writing_has_no_more_than_there_is_room_for(void **state)
     assert_int_equal(last_signal, stream->head);
 }
 
+/* The client pads the ring's end, so a batch of the full size may have a padding in it. */
+static void a_padding_takes_the_place_of_no_launch(void **state)
+{
+    const struct sched_allowance full = {LAUNCHES_MAX, UINT64_MAX};
+    enum drained drained;
+
+    (void)state;
+    for (uint32_t i = 0; i < LAUNCHES_MAX; i++) {
+        if (i == LAUNCHES_MAX / 2)
+            pad();
+        launch(0);
+    }
+    atomic_store(&client.tail[0], tail);
+    assert_int_equal(stream_drain(&session, 0, full, &drained), LAUNCHES_MAX);
+    assert_int_equal(drained, DRAINED_ALL);
+    assert_int_equal(launched, LAUNCHES_MAX);
+    assert_int_equal(last_signal, tail);
+}
+
+static void paddings_without_end_do_not_keep_the_lane(void **state)
+{
+    const struct sched_allowance some = {16, UINT64_MAX};
+    enum drained drained;
+
+    (void)state;
+    for (uint32_t i = 0; i < 3 * 17; i++)
+        pad();
+    atomic_store(&client.tail[0], tail);
+    for (uint32_t i = 1; i <= 3; i++) {
+        assert_int_equal(stream_drain(&session, 0, some, &drained), 16);
+        assert_int_equal(stream->head, i * 17 * REC_ALIGN);
+    }
+    pad();
+    atomic_store(&client.tail[0], tail);
+    assert_int_equal(stream_drain(&session, 0, some, &drained), 1);
+    assert_int_equal(drained, DRAINED_ALL);
+}
+
 /* What has been gathered by then is not issued by the next drain. */
 static void a_launch_that_is_refused_in_the_middle_is_the_last(void **state)
 {
@@ -738,6 +776,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(what_comes_behind_others_is_gathered, set, unset),
         cmocka_unit_test_setup_teardown(who_goes_on_writing_has_no_more_than_there_is_room_for, set,
                                         unset),
+        cmocka_unit_test_setup_teardown(a_padding_takes_the_place_of_no_launch, set, unset),
+        cmocka_unit_test_setup_teardown(paddings_without_end_do_not_keep_the_lane, set, unset),
         cmocka_unit_test_setup_teardown(a_launch_that_is_refused_in_the_middle_is_the_last, set,
                                         unset),
         cmocka_unit_test_setup_teardown(more_bytes_than_a_ring_go_in_several_batches, set, unset),

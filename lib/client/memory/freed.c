@@ -104,14 +104,22 @@ static gs_status server_free(struct session *session, const struct freed *freed,
     return sync_request(session, &request);
 }
 
+/* Returns whether a free that the server has refused may succeed later: the session has work, or
+ * the server had no memory for the request. */
+static bool later(gs_status status)
+{
+    return status == GS_NOT_READY || status == GS_ERR_NO_MEMORY;
+}
+
 /* Frees an entry that was taken out of the list, or puts it back to wait for the work submitted by
  * now, since the server cannot unmap memory or unload a module while the session has work. After a
  * kernel has noted a fault nothing is freed, since the server needs the kernel's module for its
- * name. */
+ * name. Other errors end with the entry: the session has ended, or the server has no such object,
+ * and the program was told that its call succeeded. */
 static void freed_end(struct session *session, struct freed *freed, uint64_t how)
 {
     positions_note(session, freed->position);
-    if (!fault_seen(session) && server_free(session, freed, how) == GS_NOT_READY) {
+    if (!fault_seen(session) && later(server_free(session, freed, how))) {
         if (list_add(&session->memory->freed, freed))
             return;
         server_free(session, freed, SEG_FREE_WAIT);

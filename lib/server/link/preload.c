@@ -18,6 +18,14 @@ static bool send(struct device *device, const struct link_message *message, int 
     return link_write(device->standby.child.link.fd, message, descriptor);
 }
 
+/* Returns the segment that the standby is to attach; -1: none. Where the segment's count of
+ * attachments or its last attacher is to tell the client (session/liveness.h), the standby attaches
+ * it when it takes the session up. */
+static int segment_sent(const struct session *s)
+{
+    return s->client == CLIENT_WATCHED ? s->segment_id : -1;
+}
+
 static bool session_send(struct device *device, const struct session *s)
 {
     struct link_message message = {.op = LINK_PRELOAD, .slot = s->slot};
@@ -25,7 +33,7 @@ static bool session_send(struct device *device, const struct session *s)
     message.u.preload = (struct link_preload){.session_id = s->id,
                                               .window_base = s->window_base,
                                               .window_size = s->window_size,
-                                              .segment_id = s->segment_id,
+                                              .segment_id = segment_sent(s),
                                               .uid = s->uid,
                                               .fenced = s->fenced};
     return send(device, &message, s->journal);

@@ -152,7 +152,8 @@ static bool attacher_watch(struct session *session, pid_t pid)
     const struct device *device = session->device;
 
     return pid > 0 && pid != getpid() && pid != device->worker.child.pid &&
-           pid != device->former.child.pid && process_watch(session, pid, attached_last) == 0;
+           pid != device->standby.child.pid && pid != device->former.child.pid &&
+           process_watch(session, pid, attached_last) == 0;
 }
 
 void liveness_confirm(struct session *session)

@@ -1,6 +1,7 @@
 /* accounts.c - see accounts.h. */
 #include "server/state/accounts.h"
 
+#include <stdatomic.h>
 #include <string.h>
 
 #include "common/log_event.h"
@@ -16,30 +17,16 @@
 #define FAULT_OUT_MAX_NS UINT64_C(600000000000)
 #define FAULTS_FORGET_NS UINT64_C(600000000000)
 
-/* The former supervisor may have been killed while it moved entries. Accounts from the first one
- * out of order on are dropped. */
-void accounts_restore(struct accounts *accounts)
+/* Returns the place in the order of the user's account, or the place at which it would be
+ * inserted. */
+static uint32_t order_place(const struct accounts *accounts, uid_t uid)
 {
-    for (uint32_t i = 0; i < accounts->count; i++) {
-        accounts->entry[i].sessions = accounts->entry[i].pieces = 0;
-        memset(accounts->entry[i].lingering, 0, sizeof(accounts->entry[i].lingering));
-        accounts->entry[i].lingering_due = 0;
-        if (i && accounts->entry[i - 1].uid >= accounts->entry[i].uid) {
-            accounts->count = i;
-            break;
-        }
-    }
-}
-
-/* Returns the index of the user's account, or the index at which it would be inserted. */
-static uint32_t account_index(const struct accounts *accounts, uid_t uid)
-{
-    uint32_t low = 0, high = accounts->count;
+    uint32_t low = 0, high = accounts->ordered;
 
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;
 
-        if (accounts->entry[middle].uid < uid)
+        if (accounts->entry[accounts->order[middle]].uid < uid)
             low = middle + 1;
         else
             high = middle;
@@ -47,13 +34,53 @@ static uint32_t account_index(const struct accounts *accounts, uid_t uid)
     return low;
 }
 
+static void order_add(struct accounts *accounts, const struct account *account)
+{
+    const uint32_t place = order_place(accounts, account->uid);
+    uint16_t *at = &accounts->order[place];
+
+    memmove(at + 1, at, (accounts->ordered - place) * sizeof(*at));
+    *at = (uint16_t)(account - accounts->entry);
+    accounts->ordered++;
+}
+
+static void order_remove(struct accounts *accounts, const struct account *account)
+{
+    const uint32_t place = order_place(accounts, account->uid);
+    uint16_t *at = &accounts->order[place];
+
+    accounts->ordered--;
+    memmove(at, at + 1, (accounts->ordered - place) * sizeof(*at));
+}
+
+/* The former supervisor may have been killed while it moved the order, which is made anew. */
+void accounts_restore(struct accounts *accounts)
+{
+    accounts->ordered = 0;
+    for (uint32_t i = 0; i < accounts->count; i++) {
+        struct account *account = &accounts->entry[i];
+
+        if (!account->used)
+            memset(account, 0, sizeof(*account));
+        account->sessions = account->pieces = 0;
+        memset(account->lingering, 0, sizeof(account->lingering));
+        account->lingering_due = 0;
+        if (account->used)
+            order_add(accounts, account);
+    }
+}
+
 struct account *account_find(const struct accounts *accounts, uid_t uid)
 {
-    uint32_t at = account_index(accounts, uid);
+    const uint32_t place = order_place(accounts, uid);
+    const struct account *account;
 
-    if (at == accounts->count || accounts->entry[at].uid != uid)
+    if (place == accounts->ordered)
         return NULL;
-    return (struct account *)(uintptr_t)&accounts->entry[at]; /* constant only if the caller's is */
+    account = &accounts->entry[accounts->order[place]];
+    if (account->uid != uid)
+        return NULL;
+    return (struct account *)(uintptr_t)account; /* constant only if the caller's is */
 }
 
 static bool lingers(const struct account *account)
@@ -97,39 +124,43 @@ static bool goes_before(const struct account *account, const struct account *oth
 /* Forgets one user who has neither sessions nor lingering memory: the one who has asked longest
  * ago. A user against whom faults or suspicions count is forgotten only if there is no other. Such
  * users must be forgotten too, since an attacker who loses the device with thousands of uids could
- * otherwise fill the table and keep all others from the server. Returns false if there is no user
- * to forget. */
-static bool account_evict(struct accounts *accounts)
+ * otherwise fill the table and keep all others from the server. Returns the entry, which is not in
+ * use any more; NULL: there is no user to forget. */
+static struct account *account_evict(struct accounts *accounts)
 {
     const uint64_t now = clock_ns();
     struct account *found = NULL;
 
     for (struct account *a = accounts->entry; a < accounts->entry + accounts->count; a++) {
+        if (!a->used) /* of an account that a former supervisor was making */
+            return a;
         if (a->sessions == 0 && !lingers(a) && (!found || goes_before(a, found, now)))
             found = a;
     }
-    if (!found)
-        return false;
-    accounts->count--;
-    memmove(found, found + 1, (size_t)(accounts->entry + accounts->count - found) * sizeof(*found));
-    return true;
+    if (found) {
+        order_remove(accounts, found);
+        found->used = false;
+    }
+    return found;
 }
 
 struct account *account_get(struct accounts *accounts, uid_t uid)
 {
-    struct account *found = account_find(accounts, uid), *made;
-    uint32_t at;
+    struct account *account = account_find(accounts, uid);
 
-    if (found)
-        return found;
-    if (accounts->count == ACCOUNTS_MAX && !account_evict(accounts))
+    if (account)
+        return account;
+    account = accounts->count < ACCOUNTS_MAX ? &accounts->entry[accounts->count++]
+                                             : account_evict(accounts);
+    if (!account)
         return NULL;
-    at = account_index(accounts, uid);
-    made = &accounts->entry[at];
-    memmove(made + 1, made, (accounts->count - at) * sizeof(*made));
-    accounts->count++;
-    *made = (struct account){.uid = uid, .tokens = REQUESTS_BURST};
-    return made;
+    /* In the order of the program for a next supervisor, which begins when this one has ended. */
+    atomic_signal_fence(memory_order_seq_cst);
+    *account = (struct account){.uid = uid, .tokens = REQUESTS_BURST};
+    atomic_signal_fence(memory_order_seq_cst);
+    account->used = true;
+    order_add(accounts, account);
+    return account;
 }
 
 bool account_ask(struct account *account, uint64_t now_ns)

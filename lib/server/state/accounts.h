@@ -33,6 +33,7 @@ struct log_interval {
 };
 
 struct account {
+    bool used; /* set last, and cleared first, so that a next supervisor finds whole accounts */
     uid_t uid;
     uint32_t sessions;
     uint32_t pieces; /* number of pieces in the vaults of its sessions */
@@ -56,12 +57,14 @@ struct account {
 
 /* All zero: empty. */
 struct accounts {
-    uint32_t count;
-    struct account entry[ACCOUNTS_MAX]; /* by uid */
+    uint32_t count; /* entries at and behind it have never been used */
+    struct account entry[ACCOUNTS_MAX];
+    uint32_t ordered;             /* number of entries in use */
+    uint16_t order[ACCOUNTS_MAX]; /* their indices, by uid */
 };
 
 /* Takes over the accounts of a former supervisor. Resources are counted anew; bans and suspicions
- * stay, except of accounts that the former supervisor was just moving. */
+ * stay. An account that the former supervisor was just making is dropped. */
 void accounts_restore(struct accounts *accounts);
 /* Returns the user's account, valid until the next account is made; NULL: there is none. */
 struct account *account_find(const struct accounts *accounts, uid_t uid);

@@ -22,7 +22,7 @@ static gs_status piece_map(struct job *job, struct workspace *workspace, uint64_
     if (physical_new(job, size, piece) != GS_OK)
         return job->status;
     const CUresult result =
-        device_map(workspace->address + workspace->size, size, physical_handle(piece->memory));
+        device_map(workspace->reserved + workspace->size, size, physical_handle(piece->memory));
     if (!result) {
         workspace->pieces++;
         return GS_OK;
@@ -34,7 +34,7 @@ static gs_status piece_map(struct job *job, struct workspace *workspace, uint64_
 uint64_t workspace_grow(struct job *job, struct workspace *workspace, uint64_t bytes)
 {
     const uint64_t size = size_for(bytes);
-    CUdeviceptr address = workspace->address;
+    CUdeviceptr address = workspace->reserved;
 
     if (!address) {
         const CUresult result = DRV(cuMemAddressReserve, &address, WORKSPACE_MOST, 0, 0, 0);
@@ -42,7 +42,7 @@ uint64_t workspace_grow(struct job *job, struct workspace *workspace, uint64_t b
             job_fail_driver(job, result);
             return 0;
         }
-        workspace->address = address;
+        workspace->reserved = address;
     }
     return piece_map(job, workspace, size - workspace->size) == GS_OK ? size : 0;
 }
@@ -53,7 +53,7 @@ void workspace_free(struct workspace *workspace)
 
     if (!workspace)
         return;
-    at = workspace->address;
+    at = workspace->reserved;
     for (uint32_t i = 0; i < workspace->pieces; i++) {
         const uint64_t size = physical_size(workspace->piece[i].memory);
 
@@ -61,7 +61,7 @@ void workspace_free(struct workspace *workspace)
         physical_release(&workspace->piece[i]);
         at += size;
     }
-    if (workspace->address)
-        DRV_MUST(cuMemAddressFree, workspace->address, WORKSPACE_MOST);
+    if (workspace->reserved)
+        DRV_MUST(cuMemAddressFree, workspace->reserved, WORKSPACE_MOST);
     free(workspace);
 }

@@ -296,7 +296,8 @@ void preload_session(uint32_t slot, const struct link_preload *what, int journal
         preload->window =
             done(window_reserve_at(what->window_base, what->window_size, what->fenced, &there)) &&
             there;
-        struct segment_mapping *mapping = segment_mapping_get(&job, what->segment_id);
+        struct segment_mapping *mapping =
+            what->segment_id < 0 ? NULL : segment_mapping_get(&job, what->segment_id);
         segment_mapping_keep(mapping);
         preload->segment = mapping ? what->segment_id : -1;
         journal_glance(journal, entry_look, &(struct hosts_of){preload, what->uid});

@@ -151,8 +151,9 @@ struct drain {
     struct session *session;
     uint32_t index;
     struct stream *stream;
-    uint64_t tail; /* the ring is known to have records up to this position */
-    uint32_t taken;
+    uint64_t tail;           /* the ring is known to have records up to this position */
+    uint32_t taken;          /* number of records taken, without the first padding */
+    bool padded;             /* a padding was taken */
     uint64_t ns;             /* the expected time of the records taken */
     uint64_t since_fence_ns; /* the same for those after the last fence */
 };
@@ -207,7 +208,10 @@ static enum outcome drain_record(struct drain *drain)
     stream->launches += launch;
     if (session->module.faults)
         launch_noted(session, drain->index, record);
-    drain->taken++;
+    if (header.op == REC_PAD && !drain->padded)
+        drain->padded = true;
+    else
+        drain->taken++;
     drain->ns += ns;
     drain->since_fence_ns += ns;
     /* A fence after a long kernel lets the lane refill the stream once that kernel has ended. */
@@ -248,7 +252,7 @@ uint32_t stream_drain(struct session *session, uint32_t index, struct sched_allo
         /* the record stays in the ring */
         consumed_note(session, index, stream->head, stream->launches);
     }
-    return drain.taken;
+    return drain.taken == 0 && drain.padded ? 1 : drain.taken;
 }
 
 /* ---- Deadlines ------------------------------------------------------------------------------- */

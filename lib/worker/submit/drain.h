@@ -19,8 +19,10 @@ enum drained {
     DRAINED_ELSEWHERE /* only the main lane may take the next record */
 };
 
-/* Takes records of stream `index` up to the allowance, and returns how many were taken. A record
- * that fails a check ends the session (session_fault). */
+/* Takes records of stream `index` up to the allowance, and returns how many were taken. The first
+ * padding counts only if it comes alone, so that an arrival is not cut where the ring's end lies
+ * within it. All others count, or a tenant could keep the lane with paddings. A record that fails a
+ * check ends the session (session_fault). */
 uint32_t stream_drain(struct session *session, uint32_t index, struct sched_allowance allowance,
                       enum drained *drained);
 

@@ -254,7 +254,7 @@ static void workspace_install(struct job *job)
         stream->workspace->refused = session->memory.generation + 1;
         return;
     }
-    stream->workspace->size = job->ret[0];
+    workspace_grown(stream->workspace, job->ret[0]);
     stream->workspace->refused = 0;
     product_graphs_free(stream->product_graphs);
     stream->product_graphs = NULL;
