@@ -27,7 +27,7 @@ struct vault_entry {
 
 /* All zero: empty. */
 struct vault {
-    uint64_t owner; /* the session's id, noted with the descriptors (kept.h) */
+    uint64_t owner; /* the session's id, noted with the descriptors (descriptor_notes.h) */
     /* Sorted by address, not overlapping. There may be tens of thousands, and each insertion or
      * removal moves others. So these are pointers: an entry is nine times as large. */
     struct vault_entry **entry;
