@@ -12,14 +12,14 @@
 
 struct op;
 
-// What a block takes of an SM while it is resident.
+// The resources of an SM that a block holds while it is resident.
 struct block_cost {
     uint32_t threads; // whole warps
     uint32_t registers;
     uint32_t shared;
 };
 
-// Holders that a grid keeps for blocks that have not begun: more than this many wait rarely.
+// Block holders that a grid keeps for reuse; it rarely has more that are idle.
 enum { GRID_SPARES = 8 };
 
 struct grid {
