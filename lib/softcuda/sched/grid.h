@@ -28,22 +28,23 @@ struct grid {
     CUcontext context; // the grid runs on its SMs, and a fault is its root's
     CUmodule module;   // referenced
     struct block_cost cost;
-    uint8_t level; // of its tasks
+    uint8_t level; // the priority level of the grid's tasks
     bool cooperative;
-    uint32_t slot; // among the admitted, for the workspace
+    uint32_t slot; // the grid's number among the admitted ones, which selects its workspace
     uint64_t started_ns;
-    uint32_t cluster_size;      // blocks that are placed together
-    uint64_t total, next_block; // clusters
-    uint32_t resident;          // clusters on SMs
-    _Atomic uint64_t let_go;    // blocks, see exec.h
-    bool has_let_go;            // all of them, and order.c knows
+    uint32_t cluster_size;      // how many blocks are placed together; 1 without clusters
+    uint64_t total, next_block; // the number of clusters, and the next one to place
+    uint32_t resident;          // how many clusters are on SMs
+    _Atomic uint64_t let_go;    // how many blocks have executed launch_dependents, see exec.h
+    bool has_let_go;            // all blocks have, and order.c has been told
     uint32_t spare_count;
-    struct exec_block *spares[GRID_SPARES]; // of blocks that are done, the warmest last
-    struct grid *next;                      // in the one list that it is in
+    struct exec_block *spares[GRID_SPARES]; // holders of blocks that are done, the warmest last
+    struct grid *next;                      // the next grid of the only list that holds this one
     _Alignas(16) uint8_t params[];
 };
 
-// A cluster on its SMs, in the run queue or in a turn. Without clusters it is a block on an SM.
+// A cluster of a grid that has been placed on SMs, one SM for each of its blocks. It is in the run
+// queue or in a turn. In a grid without clusters each block is a cluster of one.
 struct resident {
     struct task task; // first
     struct grid *grid;
@@ -70,8 +71,9 @@ void place_init(void);
 void place_submit(struct grid *grid);
 // Puts blocks on SMs as far as they fit, each as a task in the run queue. Adds to *PLACED.
 void place_all(struct placed *placed);
-// A resident's turn found it done, or its grid stopped: frees it and offers its SM to others. Adds
-// to *PLACED.
+// Frees a resident whose turn found it done, or its grid stopped. A cluster of one block may be
+// replaced at once on its SM by a block of any grid without clusters, its own included; other
+// clusters wait for place_all. Adds to *PLACED.
 void place_block_done(struct resident *resident, struct placed *placed);
 // Gives a resident that has none a holder of its grid's spares, if there is one.
 void place_take_spare(struct resident *resident);

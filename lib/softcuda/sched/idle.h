@@ -9,8 +9,8 @@
 // ---- Workers. POLLED: some stream waits for a word in memory, at which a thread has to look from
 // time to time. One worker, the poller, sleeps with a timeout for that.
 
-// Is called with the lock, and wakes as many sleeping workers as there are tasks for, and one that
-// becomes the poller where none is.
+// Is called with the lock, and wakes a sleeping worker for each task that no spinning worker will
+// take, and one that becomes the poller where there is none.
 void workers_wake(bool polled);
 bool workers_have_poller(void);
 

@@ -80,8 +80,8 @@ static void sm_give(struct sm *sm, const struct block_cost *cost)
     sm->shared += cost->shared;
 }
 
-// Finds the emptiest SM of the partition for the first blocks of a grid, so that small grids
-// spread; then the next one that has room.
+// Finds the emptiest SM of the partition for the first clusters of a grid, as many as there are
+// SMs, so that small grids spread; after them the next SM that has room.
 static uint32_t sm_find(const struct grid *g)
 {
     uint32_t best = UINT32_MAX;
@@ -112,7 +112,8 @@ static void grid_block_taken(struct grid *g)
         unplaced_grids--;
 }
 
-// An SM for each block of the grid's next cluster, as sm_find has them.
+// Finds an SM for each block of the grid's next cluster: takes them one after the other, as sm_find
+// chooses them, and gives all back. False: there is no room for the whole cluster.
 static bool cluster_find(const struct grid *g, uint32_t *found)
 {
     uint32_t count = 0;
@@ -309,8 +310,8 @@ void place_take_spare(struct resident *r)
         r->block = g->spares[--g->spare_count];
 }
 
-// Offers SM to the grids whose blocks need no other one. Grids whose blocks are placed together
-// wait for place_all. Takes R for one of its own grid, and returns what is left of it.
+// Offers SM to the grids whose blocks need no other SM. Grids whose blocks are placed together wait
+// for place_all. Reuses R if R's own grid places a block, and returns NULL then; otherwise R.
 static struct resident *sm_offer(uint32_t sm, struct resident *r, struct placed *placed)
 {
     const struct grid *g = r->grid;
