@@ -13,8 +13,7 @@
 #include "harness/harness.h"
 #include "raw_client.h"
 
-#define NO_ALGORITHM   7u /* of libgshare-cublaslt.so */
-#define SHORT_AT_FIRST 23u
+#define NO_ALGORITHM 7u /* of libgshare-cublaslt.so */
 
 static bool on_gpu(void)
 {
@@ -843,28 +842,6 @@ static void a_product_without_an_algorithm_is_refused(void)
     product_refused(blas_server(NULL, NULL), NO_ALGORITHM);
 }
 
-/* The library may have no memory for a moment. */
-static void a_product_that_lacked_memory_is_asked_for_again(void)
-{
-    const gs_gemm_params params = params_of(GS_GEMM_F32, GS_GEMM_F32, 8, 8, SHORT_AT_FIRST);
-    struct server *server;
-    struct product product;
-    gs_session session;
-
-    if (on_gpu())
-        test_skip("cuBLAS cannot be made to lack memory");
-    server = blas_server(NULL, NULL);
-    CHECK_OK(server_attach(server, &session));
-    product_make(session, &product, &params);
-    CHECK_STATUS(gs_gemm(session, &product.p, NULL), GS_ERR_NO_DEVICE_MEMORY);
-    CHECK_OK(gs_gemm(session, &product.p, NULL));
-    product_expect(&product, 1, 0);
-    product_check(session, &product);
-    product_free(session, &product);
-    CHECK_OK(gs_detach(session));
-    server_stop(server);
-}
-
 /* hold: sets words[1], and runs until words[0] is set. */
 static const char hold_ptx[] =
     ".version 7.8\n.target sm_80\n.address_size 64\n.visible .entry hold(.param .u64 words)\n"
@@ -1345,7 +1322,6 @@ int main(int argc, char **argv)
         TEST(wrong_parameters_are_refused_and_nothing_else_happens),
         TEST(a_server_without_the_library_says_so),
         TEST(a_product_without_an_algorithm_is_refused),
-        TEST(a_product_that_lacked_memory_is_asked_for_again),
         TEST(a_kernel_without_end_holds_products_of_new_kinds_up_once),
         TEST(a_session_whose_products_never_begin_holds_nobody_elses_up),
         TEST(nor_does_it_in_a_partition_that_both_share),

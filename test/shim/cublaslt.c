@@ -1,22 +1,19 @@
 /*
  * cublaslt.c - stands where cuBLASLt would, for tests on the software device: the few functions
  * that the worker calls, with kernels of libgshare_cublas below them. It has no algorithm where k
- * is NO_ALGORITHM, nor for s8 where leading dimensions are no multiples of 4. Where k is
- * SHORT_AT_FIRST, it has no memory for the first choice of one. For f32 it splits k where it may
- * have a workspace: that holds the first half's product until the second half's is in C. So two
- * streams that had one at a time would spoil each other's C.
+ * is NO_ALGORITHM, nor for s8 where leading dimensions are no multiples of 4. For f32 it splits k
+ * where it may have a workspace: that holds the first half's product until the second half's is in
+ * C. So two streams that had one at a time would spoil each other's C.
  */
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cublas/kernels/params.h"
 #include "worker/blas/cublaslt.h"
 
-#define EXPORT         __attribute__((visibility("default")))
-#define NO_ALGORITHM   7u
-#define SHORT_AT_FIRST 23u
-#define SPLIT_BATCH    4 /* one launch for each */
+#define EXPORT       __attribute__((visibility("default")))
+#define NO_ALGORITHM 7u
+#define SPLIT_BATCH  4 /* one launch for each */
 
 #define DRIVER_PROTOTYPE(name, args) CUresult name args;
 CUDA_ABI_FUNCTIONS(DRIVER_PROTOTYPE)
@@ -149,13 +146,8 @@ EXPORT int cublasLtMatmulAlgoGetHeuristic(lt_handle handle, lt_desc desc, lt_lay
 {
     const uint64_t k = desc->trans_a ? a->rows : a->columns;
     const size_t workspace = workspace_for(a->type, k, c);
-    static bool asked;
 
     (void)handle, (void)d, (void)wanted;
-    if (k == SHORT_AT_FIRST && !asked) {
-        asked = true;
-        return LT_ALLOC_FAILED;
-    }
     *found = k != NO_ALGORITHM && (a->type != LT_R_8I || (a->ld | b->ld | c->ld) % 4 == 0);
     results[0] =
         (struct lt_heuristic){.workspace = workspace <= preference->workspace ? workspace : 0};

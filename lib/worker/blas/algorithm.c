@@ -335,7 +335,7 @@ gs_status algorithm_choose(const struct problem *problem, struct algorithm **cho
     if (result != LT_SUCCESS) {
         algorithm_free(algorithm);
         snprintf(text, size, "cuBLAS has no %s for such a product: cuBLAS status %d", step, result);
-        return library_refusal(result);
+        return GS_ERR_NOT_SUPPORTED;
     }
     atomic_fetch_or_explicit(&chosen_before, 1u << problem->compute, memory_order_release);
     *chosen = algorithm;

@@ -20,7 +20,7 @@ struct workspace;
  * kernels, and so belongs into a quiet moment: the first choice for its type does. Any thread. */
 bool algorithm_choice_loads(const struct problem *problem);
 /* Asks the library, which has been started, for an algorithm. *chosen is the caller's. Any thread.
- * GS_ERR_NOT_SUPPORTED: there is none; GS_ERR_NO_MEMORY, GS_ERR_NO_DEVICE_MEMORY; text says why. */
+ * GS_ERR_NOT_SUPPORTED: there is none; GS_ERR_NO_MEMORY; text says why. */
 gs_status algorithm_choose(const struct problem *problem, struct algorithm **chosen, char *text,
                            size_t size);
 /* Has the driver load the algorithm's kernels, without running them. At a quiet moment. The record

@@ -11,12 +11,7 @@
 
 #include "cuda/abi.h"
 
-enum lt_status {
-    LT_SUCCESS = 0,
-    LT_ALLOC_FAILED = 3,
-    LT_EXECUTION_FAILED = 13,
-    LT_NOT_SUPPORTED = 15
-};
+enum lt_status { LT_SUCCESS = 0, LT_EXECUTION_FAILED = 13, LT_NOT_SUPPORTED = 15 };
 enum lt_type {
     LT_R_32F = 0,
     LT_R_64F = 1,

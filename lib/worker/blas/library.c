@@ -122,7 +122,7 @@ gs_status library_start(char *text, size_t size)
     const int result = lt->cublasLtCreate(&handle);
     if (result != LT_SUCCESS) {
         snprintf(text, size, "cublasLtCreate: cuBLAS status %d", result);
-        return library_refusal(result);
+        return GS_ERR_NOT_SUPPORTED;
     }
     /* release: publishes the table, too; pairs with library_handle */
     atomic_store_explicit(&library.handle, handle, memory_order_release);
@@ -132,9 +132,4 @@ gs_status library_start(char *text, size_t size)
 lt_handle library_handle(void)
 {
     return atomic_load_explicit(&library.handle, memory_order_acquire);
-}
-
-gs_status library_refusal(int result)
-{
-    return result == LT_ALLOC_FAILED ? GS_ERR_NO_DEVICE_MEMORY : GS_ERR_NOT_SUPPORTED;
 }

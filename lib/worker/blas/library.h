@@ -33,12 +33,9 @@ bool library_excluded(void);
  */
 gs_status library_load(char *text, size_t size);
 /* Makes the library's handle, which loads a module and so is done at a quiet moment. Statuses as
- * library_load and library_refusal. */
+ * library_load. */
 gs_status library_start(char *text, size_t size);
 /* Returns the handle; NULL until library_start has made it. */
 lt_handle library_handle(void);
-/* Returns the status for what the library has refused with `result`: GS_ERR_NO_DEVICE_MEMORY, after
- * which another attempt may succeed, or GS_ERR_NOT_SUPPORTED, which clients remember. */
-gs_status library_refusal(int result);
 
 #endif
