@@ -26,6 +26,10 @@ struct cache {
     _Atomic uint64_t used;
 };
 
+/* Counts changes in how texts are compiled, so that code from before is not used: since 1 ptxas
+ * compiles for all sessions. */
+#define WAY 1u
+
 struct entry {
     uint64_t text_size, code_size;
     struct cache_share share;
@@ -46,8 +50,8 @@ bool code_cache_open(int fd, const struct link_device *info)
     if (cache == MAP_FAILED)
         return false;
     opened.version = assembler_version();
-    snprintf(made_for, sizeof(made_for), "%s, %u.%u, %s, %llx", info->name, info->compute_major,
-             info->compute_minor, info->driver, (unsigned long long)opened.version);
+    snprintf(made_for, sizeof(made_for), "%s, %u.%u, %s, %llx, %u", info->name, info->compute_major,
+             info->compute_minor, info->driver, (unsigned long long)opened.version, WAY);
     if (strncmp(cache->made_for, made_for, sizeof(made_for)) != 0) {
         atomic_store_explicit(&cache->used, 0, memory_order_relaxed);
         memcpy(cache->made_for, made_for, sizeof(made_for));
