@@ -207,7 +207,7 @@ bool fence_is_product(const struct ptx_inst *inst, struct fence_sum *sum);
  * index and a bound of at most FENCE_REACH, and its base and index still have the same values at
  * AT. */
 bool fence_sum(const struct fence *fence, uint32_t at, uint32_t reg, struct fence_sum *sum);
-/* Whether another sum near instruction AT, which goes off this one, has the same product. */
+/* Whether, besides the sum off which instruction AT goes, another sum near it has its product. */
 bool fence_sum_shares_product(const struct fence *fence, uint32_t at, const struct fence_sum *sum);
 /* The only instruction that writes the register, if the register is a stride: INDEX * FACTOR with a
  * bound of at most FENCE_REACH, and the instruction does not overwrite the index. NULL: the

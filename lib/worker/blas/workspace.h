@@ -20,11 +20,10 @@
 #define WORKSPACE_PIECES 16u         /* each at least doubles it */
 
 struct workspace {
-    uint64_t address, size; /* how much of it is mapped, which products may use; changed by the
-                               lane alone */
+    uint64_t address, size; /* the memory that products may use; changed by the lane alone */
     bool growing;           /* a chore makes it larger */
     uint64_t refused;       /* the session's generation + 1 when that was refused; 0: never */
-    /* The job's: */
+    /* Changed by the job alone: */
     uint64_t reserved; /* the range in which it grows; 0: none yet */
     uint32_t pieces;
     struct holder piece[WORKSPACE_PIECES];

@@ -21,7 +21,7 @@ void assembler_choose_toolkits(const char *name);
  * must not be older, or it refuses texts that the driver takes. */
 bool assembler_suits(const char *said, unsigned driver);
 
-/* Returns whether ptxas compiles the texts of fenced sessions. Any thread. */
+/* Returns whether ptxas compiles the texts of tenants. Any thread. */
 bool assembler_wanted(void);
 /* Returns a number that differs between versions of the ptxas file; 0: the driver compiles. */
 uint64_t assembler_version(void);
