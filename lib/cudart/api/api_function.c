@@ -196,7 +196,7 @@ static cudaError_t occupancy(int *blocks, const void *stub, int threads, size_t 
         return error_record(error);
     if (blocks == NULL || threads <= 0 || flags > 1)
         return error_record(cudaErrorInvalidValue);
-    if (dynamic_smem > kernel_desc(kernel)->max_dynamic_smem) {
+    if (dynamic_smem > (size_t)dynamic_smem_max(kernel)) {
         *blocks = 0;
         return cudaSuccess;
     }

@@ -177,9 +177,10 @@ CUDART_API cudaError_t cudaHostUnregister(void *ptr)
 
     if (error == cudaSuccess && ptr == NULL)
         error = cudaErrorInvalidValue;
-    if (error == cudaSuccess && (!memory_map_find(ptr, &range) || range.base != (uintptr_t)ptr ||
-                                 range.kind != MEMORY_REGISTERED))
+    if (error == cudaSuccess && (!memory_map_find(ptr, &range) || range.kind != MEMORY_REGISTERED))
         error = cudaErrorHostMemoryNotRegistered;
+    if (error == cudaSuccess && range.base != (uintptr_t)ptr)
+        error = cudaErrorInvalidValue;
     if (error == cudaSuccess && !registered_end(ptr))
         error = cudaErrorMemoryAllocation;
     if (error == cudaSuccess)

@@ -166,6 +166,14 @@ static bool left_add(struct capture *capture, const struct stream *stream)
     return true;
 }
 
+/* Ends a capture whose graph nobody gets. */
+static void capture_abandon(struct capture *capture)
+{
+    if (!capture->graph_given)
+        graph_end(capture->graph);
+    capture_free(capture);
+}
+
 static cudaError_t leave_locked(struct stream *stream)
 {
     struct capture *capture = stream_capture(stream);
@@ -173,8 +181,10 @@ static cudaError_t leave_locked(struct stream *stream)
 
     if (capture == NULL)
         return cudaSuccess;
-    if (capture->origin == stream)
-        return cudaErrorStreamCaptureUnsupported;
+    if (capture->origin == stream) {
+        capture_abandon(capture);
+        return cudaSuccess;
+    }
     if (!left_add(capture, stream))
         return capture_invalidate(capture, cudaErrorMemoryAllocation);
     link = &capture->streams;
@@ -222,9 +232,7 @@ void captures_forget(void)
             streams_remove(capture);
             continue;
         }
-        if (!capture->graph_given)
-            graph_end(capture->graph);
-        capture_free(capture);
+        capture_abandon(capture);
     }
     captures_leave();
 }

@@ -19,7 +19,7 @@ cudaError_t capture_begin(struct stream *stream, enum cudaStreamCaptureMode mode
  * graph. */
 cudaError_t capture_end(struct stream *stream, cudaGraph_t *graph);
 /* Removes a stream that is about to be destroyed from its capture. The capture must still join the
- * stream's work. cudaErrorStreamCaptureUnsupported: the capture began in this stream. */
+ * stream's work. A capture that began in this stream ends with it, and its graph is gone. */
 cudaError_t capture_leave(struct stream *stream);
 
 struct capture_info {

@@ -24,6 +24,7 @@ int main()
     MUST(cudaMemcpyAsync(memory, p, sizeof(memory), cudaMemcpyDeviceToHost, 0));
     MUST(cudaDeviceSynchronize());
     printf("%d\n", memory[2047]); //> 77
+    SHOW(cudaHostUnregister(memory + 1)); //> cudaHostUnregister(memory + 1): cudaErrorInvalidValue
     SHOW(cudaHostUnregister(memory)); //> cudaHostUnregister(memory): cudaSuccess
     SHOW(cudaHostUnregister(memory)); //> cudaHostUnregister(memory): cudaErrorHostMemoryNotRegistered
 }

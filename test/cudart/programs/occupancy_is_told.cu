@@ -10,6 +10,10 @@ __global__ void kernel(float *p)
     p[threadIdx.x] = shared[blockDim.x - 1 - threadIdx.x];
 }
 
+struct Shared {
+    __host__ __device__ size_t operator()(int threads) const { return threads * 64; }
+};
+
 int main()
 {
     int blocks, more, grid, size;
@@ -27,6 +31,9 @@ int main()
     MUST(cudaOccupancyMaxPotentialBlockSize(&grid, &size, kernel, 0, 0));
     HOLDS(size >= 32 && size <= 1024 && size % 32 == 0); //> size >= 32 && size <= 1024 && size % 32 == 0: yes
     HOLDS(grid >= p.multiProcessorCount);                //> grid >= p.multiProcessorCount: yes
+    // Without the attribute a block has 48 KiB at the most.
+    MUST(cudaOccupancyMaxPotentialBlockSizeVariableSMem(&grid, &size, kernel, Shared()));
+    HOLDS(size >= 32 && size <= 768); //> size >= 32 && size <= 768: yes
     MUST(cudaOccupancyAvailableDynamicSMemPerBlock(&smem, kernel, 2, 128));
     HOLDS(smem > 0 && smem <= p.sharedMemPerMultiprocessor / 2); //> smem > 0 && smem <= p.sharedMemPerMultiprocessor / 2: yes
 }
