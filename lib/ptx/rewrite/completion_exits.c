@@ -112,11 +112,11 @@ static void edit_exits(struct rewrite *rw, const struct ptx_func *f, const struc
                        uint32_t count, uint32_t ends, bool depends)
 {
     for (uint32_t i = 0; i < count; i++) {
+        if (exits[i].inst == f->ninsts) /* control falls off the end */
+            continue;
         const struct ptx_inst *inst = &f->insts[exits[i].inst];
-
-        if (exits[i].inst < f->ninsts)
-            edits_replace(&rw->edits, rewrite_opcode_at(rw, inst), inst->end,
-                          edits_text(&rw->edits, "bra " REWRITE_PREFIX "end%u;", exits[i].end));
+        edits_replace(&rw->edits, rewrite_opcode_at(rw, inst), inst->end,
+                      edits_text(&rw->edits, "bra " REWRITE_PREFIX "end%u;", exits[i].end));
     }
     for (uint32_t i = 0; i < ends; i++) {
         edits_insert(&rw->edits, f->body_end,
