@@ -276,8 +276,8 @@ static void forking_while_threads_are_in_calls(void)
     struct busy busy = {.scene = &s};
     pthread_t thread[3];
 
-#if ADDRESS_SANITIZER
-    test_skip("AddressSanitizer's allocator keeps its locks over fork");
+#if ADDRESS_SANITIZER || THREAD_SANITIZER
+    test_skip("a sanitizer's allocator keeps its locks over fork");
 #endif
 
     scene_set(&s);
