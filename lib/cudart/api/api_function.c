@@ -18,17 +18,6 @@ static cudaError_t function_use(const void *stub, struct kernel **kernel, gs_ker
     return *kernel != NULL ? kernel_use(*kernel, handle) : cudaErrorInvalidResourceHandle;
 }
 
-static int dynamic_smem_max(const struct kernel *kernel)
-{
-    unsigned set = atomic_load(&kernel->dynamic_smem_max);
-
-    if (set != 0)
-        return (int)set;
-    return kernel_desc(kernel)->static_smem < DEVICE_SMEM_DEFAULT
-               ? (int)(DEVICE_SMEM_DEFAULT - kernel_desc(kernel)->static_smem)
-               : 0;
-}
-
 CUDART_API cudaError_t cudaFuncGetAttributes(struct cudaFuncAttributes *attributes,
                                              const void *stub)
 {
@@ -51,7 +40,7 @@ CUDART_API cudaError_t cudaFuncGetAttributes(struct cudaFuncAttributes *attribut
     attributes->ptxVersion = (int)kernel_ptx_arch(kernel);
     attributes->binaryVersion =
         (int)(device_here()->desc.compute_major * 10 + device_here()->desc.compute_minor);
-    attributes->maxDynamicSharedSizeBytes = dynamic_smem_max(kernel);
+    attributes->maxDynamicSharedSizeBytes = (int)kernel_dynamic_smem_max(kernel);
     attributes->requiredClusterWidth = (int)kernel_desc(kernel)->cluster.x;
     attributes->requiredClusterHeight = (int)kernel_desc(kernel)->cluster.y;
     attributes->requiredClusterDepth = (int)kernel_desc(kernel)->cluster.z;
@@ -196,7 +185,7 @@ static cudaError_t occupancy(int *blocks, const void *stub, int threads, size_t 
         return error_record(error);
     if (blocks == NULL || threads <= 0 || flags > 1)
         return error_record(cudaErrorInvalidValue);
-    if (dynamic_smem > (size_t)dynamic_smem_max(kernel)) {
+    if (dynamic_smem > kernel_dynamic_smem_max(kernel)) {
         *blocks = 0;
         return cudaSuccess;
     }

@@ -8,17 +8,6 @@
 #include "cudart/base/report.h"
 #include "cudart/state/managed.h"
 
-static unsigned dynamic_smem_max(const struct kernel *kernel)
-{
-    unsigned allowed = atomic_load_explicit(&kernel->dynamic_smem_max, memory_order_relaxed);
-
-    if (allowed != 0)
-        return allowed;
-    return kernel_desc(kernel)->static_smem < DEVICE_SMEM_DEFAULT
-               ? DEVICE_SMEM_DEFAULT - kernel_desc(kernel)->static_smem
-               : 0;
-}
-
 /* For an impossible grid, the runtime of CUDA 13 returns the driver's CUDA_ERROR_INVALID_VALUE;
  * that of CUDA 12 has an error of its own. */
 #ifdef GS_CUDART_12
@@ -162,7 +151,7 @@ cudaError_t kernel_launch(struct kernel *kernel, const gs_launch_config *config,
 
     if (error != cudaSuccess)
         return error;
-    if (shared > dynamic_smem_max(kernel))
+    if (shared > kernel_dynamic_smem_max(kernel))
         return cudaErrorInvalidValue;
     if (clusters_too_large(kernel, config))
         return cudaErrorInvalidClusterSize;

@@ -147,6 +147,18 @@ static inline const gs_kernel_desc *kernel_desc(const struct kernel *kernel)
     return &atomic_load_explicit(&kernel->on[device_number()], memory_order_relaxed)->desc;
 }
 
+/* The most bytes of dynamic shared memory that a launch of the kernel may have: what the program
+ * has set, or what its static shared memory leaves of the default. */
+static inline unsigned kernel_dynamic_smem_max(const struct kernel *kernel)
+{
+    const unsigned set = atomic_load_explicit(&kernel->dynamic_smem_max, memory_order_relaxed);
+    const unsigned used = kernel_desc(kernel)->static_smem;
+
+    if (set != 0)
+        return set;
+    return used < DEVICE_SMEM_DEFAULT ? DEVICE_SMEM_DEFAULT - used : 0;
+}
+
 /* The largest cluster, in blocks, that a launch of the kernel may use. */
 static inline unsigned kernel_cluster_blocks(const struct kernel *kernel)
 {
