@@ -46,8 +46,8 @@ static const char epilogue[] =
  * comes before the test of the word. It does nothing in a kernel that was launched otherwise. */
 static const char await[] = "griddepcontrol.wait; ";
 
-/* Finds all exits of F, in the order of instructions, and sets *COUNT. BRANCHES: a
- * branch to a ret counts as an exit itself. NULL: no memory. */
+/* Finds all exits of F, in the order of instructions, and sets *COUNT. BRANCHES: a branch to a ret
+ * counts as an exit itself. NULL: no memory. */
 static struct flow_exit *find_exits(const struct ptx_func *f, bool branches, uint32_t *count)
 {
     struct flow_exit *exits = malloc(((size_t)f->ninsts + 1) * sizeof(*exits));

@@ -12,7 +12,6 @@
  * fenced session every kernel is fenced into the window, so all of its code is compiled from PTX.
  */
 #include "worker/module/rewrite.h"
-#include "worker/module/assembler_choice.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -31,6 +30,7 @@
 #include "ptx/ptx.h"
 #include "ptx/rewrite/rewrite.h"
 #include "worker/jobs/job.h"
+#include "worker/module/assembler_choice.h"
 #include "worker/module/compile.h"
 #include "worker/module/image.h"
 #include "worker/module/kernel_fault.h"
